@@ -16,9 +16,9 @@ SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c src/*/*/*.c)) # src/py nee
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
-LONG := ops analyze python compile threads unit kinds
+LONG := ops analyze python compile page threads unit kinds
 LANES := $(filter $(LANES),$(LONG)) $(filter-out $(LONG),$(LANES)) # the longest start first
-TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' | sort)
+TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' -o -name '*.cu' -o -name '*.cuh' -o -path '*cuda_host*.cc' | sort)
 SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares with the library
 OPTABLE := $(BUILD)/tools/optable
 AMALGAMATE := $(BUILD)/tools/amalgamate
@@ -26,12 +26,13 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: FORCE help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run bench data install dist clean python python-extension stubs test-python-torch test-array-api \
+.PHONY: FORCE checked help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run page bench cuda data install dist clean python python-extension stubs test-python-torch test-array-api \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run            learn pictures and show what was learned (examples/fashion)"
+	@echo "make page           build $(BUILD)/page/index.html, which learns digits in a browser (emcc; examples/page)"
 	@echo "make test           a sample of every lane; test-quick: a smaller one; one lane alone:"
 	@echo "                   $(LANES:%= test-%)"
 	@echo "make test-row ROW=erf   one row through every lane that takes rows (ROW=\"a b\": several)"
@@ -42,6 +43,7 @@ help:
 	@echo "make check-headers  check that generated files are current and src/ follows its rules"
 	@echo "make check-subjects check that no commit subject has more than 72 characters"
 	@echo "make python         build the Python package in place, in tensorh/ (PYTHON=python3.11)"
+	@echo "make cuda           build $(BUILD)/libtensor_cuda.so, the CUDA devices of tn_device_load, by nvcc (CUDA_ARCHS=\"80 90 100\")"
 	@echo "make stubs          write the package's .pyi files"
 	@echo "make test-python-torch  compare losses with torch's (TORCH_PYTHON= has torch; else installs it)"
 	@echo "make test-array-api run the array API standard's suite, fetched by git (EXAMPLES=100)"
@@ -79,12 +81,14 @@ headers: $(BUILD)/generated $(AMALGAMATE)
 	$(AMALGAMATE) src/tensor.c tensor.h
 	$(AMALGAMATE) --on src/tensor.c src/tensor_nn.c tensor_nn.h
 	$(AMALGAMATE) --on src/tensor_nn.c src/tensor_py.c tensor_py.c
+	$(AMALGAMATE) --on src/tensor.c src/tensor_cuda.cu tensor_cuda.cu.h
 
 check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(OPTABLE) --check || { echo "run 'make headers' and commit what it writes"; exit 1; }
 	@$(AMALGAMATE) --check src/tensor.c tensor.h
 	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
 	@$(AMALGAMATE) --check --on src/tensor_nn.c src/tensor_py.c tensor_py.c
+	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_cuda.cu tensor_cuda.cu.h
 	@$(MAKE) -s -j$(JOBS) objects
 	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) rooms docs/design.md $(BUILD)/symbols $(TEXTS)
 	@for c in "clang -std=c99" "clang++ -x c++ -std=c++20" "g++ -x c++ -std=c++11"; do \
@@ -99,7 +103,7 @@ picture: $(CHECK) objects # the rooms in docs/design.md, from includes and symbo
 	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) draw docs/design.md $(BUILD)/symbols $(TEXTS)
 
 # --- the development build ----------------------------------------------------------------------
-OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS) -Werror=implicit-function-declaration
+OBJECT_FLAGS = -std=c99 $(CFLAGS) -include src/base/exact.inl -DTNI_OBJECTS $(WARNINGS) -Werror=implicit-function-declaration
 
 objects: $(BUILD)/libtensor.a
 built: headers
@@ -116,6 +120,14 @@ $(BUILD)/src/kernels/kernels.o: OBJECT_FLAGS += -O2
 unit: $(UNIT)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
 	$(CC) $(OBJECT_FLAGS) -Isrc -Itests -MMD -MP $< $(BUILD)/libtensor.a -o $@ $(LIBS)
+# The program of TN_CHECK, with the files of the rooms that know it before the library.
+CHECKED := $(patsubst $(BUILD)/src/%,$(BUILD)/checked/%,$(filter $(BUILD)/src/tensor/% $(BUILD)/src/autograd/%,$(OBJECTS)))
+$(BUILD)/checked/%.o: src/%.c | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(CC) $(OBJECT_FLAGS) -DTN_CHECK -DTN_CHECK_BYTES=65536 -MMD -MP -c $< -o $@
+checked: $(CHECKED)
+$(BUILD)/unit/checked: tests/unit/checked.c $(CHECKED) $(BUILD)/libtensor.a | $(BUILD)/unit
+	$(CC) $(OBJECT_FLAGS) -DTN_CHECK -Isrc -Itests -MMD -MP $< $(CHECKED) $(BUILD)/libtensor.a -o $@ $(LIBS)
 $(BUILD)/unit/base_alone: tests/unit/base_alone.c $(filter $(BUILD)/src/base/%,$(OBJECTS)) | $(BUILD)/unit
 	$(CC) $(OBJECT_FLAGS) -MMD -MP $(filter %.c %.o,$^) -o $@ $(LIBS)
 
@@ -136,7 +148,35 @@ $(BUILD)/src/py/%.o: src/py/%.c | $(BUILD)/generated
 	$(CC) $(filter-out -pedantic,$(OBJECT_FLAGS)) -I$(PY_INCLUDE) -MMD -MP -c $< -o $@
 -include $(wildcard $(BUILD)/src/py/*.d)
 
--include $(OBJECTS:.o=.d) $(UNIT:=.d)
+# The CUDA backend in emulation, without nvcc or a GPU: make build/cuda_host/rows && build/cuda_host/rows row=sum
+CUDA_OBJECTS = $(patsubst src/cuda/%.cu,$(BUILD)/cuda_host/%.o,$(wildcard src/cuda/*.cu))
+CUDA_FLAGS = -x c++ -std=c++17 -O1 -g -ffp-contract=off $(WARNINGS) -Wno-conversion -DTNI_OBJECTS \
+    -DTNC_EMULATION='"../../tests/cuda_host/emulation.h"'
+$(BUILD)/cuda_host/%.o: src/cuda/%.cu | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(CXX) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/cuda_host/%.o: tests/cuda_host/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/cuda_host/%.o: tests/device/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu99 -O1 -g -DTNI_OBJECTS -MMD -MP -c $< -o $@
+$(BUILD)/cuda_host/%.o: tests/ops/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu99 -O1 -g -DTNI_OBJECTS -MMD -MP -c $< -o $@
+# A program of its own: tests/cuda_host/NAME.cc over the backend.
+$(BUILD)/cuda_host/program_%: $(BUILD)/cuda_host/%.o $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+	$(CXX) $(filter-out %/libtensor.a,$^) $(BUILD)/libtensor.a -o $@ $(LIBS)
+coverage-cuda: $(BUILD)/cuda_host/program_coverage # how each row runs on a CUDA device, or why it does not
+	@$< tests/cuda_host/missing.txt
+.PRECIOUS: $(BUILD)/cuda_host/%.o
+$(BUILD)/cuda_host/rows: $(CUDA_OBJECTS) $(BUILD)/libtensor.a $(addprefix $(BUILD)/cuda_host/,tested.o rows.o sample.o)
+	$(CXX) $(filter-out %/libtensor.a,$^) $(BUILD)/libtensor.a -o $@ $(LIBS)
+# Another object than that of src/cuda/random.cu.
+$(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+	$(CXX) $(CUDA_FLAGS) $< -x none $(CUDA_OBJECTS) $(BUILD)/libtensor.a -o $@ $(LIBS)
+
+-include $(OBJECTS:.o=.d) $(CHECKED:.o=.d) $(UNIT:=.d) $(wildcard $(BUILD)/cuda_host/*.d)
 
 # --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
 test: built
@@ -163,10 +203,17 @@ run: $(BUILD)/fashion
 $(BUILD)/fashion: $(wildcard examples/fashion/*) tensor.h tensor_nn.h
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O2 $(WARNINGS) -I. $(filter %.c,$^) -o $@ $(LIBS)
+page: tensor.h tensor_nn.h
+	@sh examples/page/build.sh $(BUILD)/page
 bench: headers
 	CC="$(CC)" BUILD="$(abspath $(BUILD))" $(TORCH) bench/run.py $(BENCH)
 data:
 	sh examples/fashion/data.sh
+
+# The CUDA backend as a module that programs load.
+cuda: $(BUILD)/libtensor_cuda.so
+$(BUILD)/libtensor_cuda.so: tensor.h tensor_cuda.cu.h tools/cuda.sh
+	sh tools/cuda.sh $@
 
 install:
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
@@ -177,7 +224,7 @@ install:
 DIST = $(BUILD)/tensor-$(VERSION)
 dist: check-headers
 	rm -rf $(DIST) && mkdir -p $(DIST)
-	cp -R $(wildcard tensor.h tensor_nn.h tensor_py.c tensorh pyproject.toml LICENSE *.md CMakeLists.txt tensor.pc.in Makefile \
+	cp -R $(wildcard tensor.h tensor_nn.h tensor_py.c tensor_cuda.cu.h tensorh packaging pyproject.toml LICENSE *.md CMakeLists.txt tensor.pc.in Makefile \
 	    src tools tests docs examples bench) $(DIST)
 	rm -f $(DIST)/tensorh/*.so
 	find $(DIST) -name __pycache__ -prune -exec rm -rf {} +

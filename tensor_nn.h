@@ -10,12 +10,16 @@
 /* Contents. A chapter begins with its tag: search for "== [3]".
  *
  *   tag  chapter      lines
- *   [1]  nn             365  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          136  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1112  the built-in modules and optimizers: constructor, struct, forward
- *   [4]  data           109  data sets, and loaders that shuffle, batch and read ahead
- *   [5]  train          111  checkpoints; a training loop that reports to a callback
- *   [6]  overloads_nn   739  C++: every module and optimizer with default arguments
+ *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
+ *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       1200  the built-in modules and optimizers: constructor, struct, forward
+ *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
+ *   [5]  train          122  checkpoints; a training loop that reports to a callback
+ *   [6]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
+ *                            inheritance
+ *   [7]  cxx_optim      243  C++ only: optimizers, schedules, clipping
+ *   [8]  overloads_nn  1349  C++: every module and optimizer as a class
+ *   [9]  cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -59,6 +63,7 @@
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_module tn_module;
+TNI_RESULT_OF(tn_module)
 typedef struct tn_mrow tn_mrow;     /* a kind of module */
 typedef struct tn_mframe tn_mframe; /* a forward in progress */
 typedef struct tn_mgen tn_mgen;     /* tables made from a row's texts */
@@ -293,11 +298,11 @@ TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module
                                      const char *path);
 /* Replaces the tensor at a path, as one more owner of t; NULL makes the part absent. The same
  * tensor at two paths ties weights. */
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
-                             tn_tensor *t);
+TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
+                                    tn_tensor *t);
 #define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
 #define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
-#define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
+#define tn_module_set_tensor(m, path, t) tn_module_set_tensor_at(__FILE__, __LINE__, m, path, t)
 
 /* Calls visit for m and all modules below, parents first, each once. If visit returns false, the
  * walk ends and returns false. */
@@ -331,8 +336,10 @@ TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
     tn_module_requires_grad_at(__FILE__, __LINE__, m, requires_grad)
 TN_API void tn_module_zero_grad(tn_module *m);
 /* Replaces the data of m's tensors by that of named ones, converted to m's dtypes and devices. All
- * or nothing: one error lists shapes that differ and, if strict, missing and unexpected names. The
- * tensors stay the same objects, so optimizers and tied weights stay valid. */
+ * or nothing: one error lists shapes that differ, missing and unexpected names. The tensors stay
+ * the same objects, so optimizers and tied weights stay valid. With strict = false missing and
+ * unexpected names are no error (torch's strict=False):
+ *     tn_module_load_at(__FILE__, __LINE__, net, list.at, list.n, false) */
 TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
                               int64_t n, bool strict);
 #define tn_module_load(m, list) tn_module_load_at(__FILE__, __LINE__, m, (list).at, (list).n, true)
@@ -346,6 +353,15 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
  * are not copied. NULL with an error, also if a row has `destroy`. */
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
+/* dst = (1 - tau) dst + tau src, for every parameter and buffer of two modules of the same
+ * structure, 0 <= tau <= 1: 1 copies, a small tau moves a target network (Lillicrap et al. 2015,
+ * arXiv:1509.02971, algorithm 1). Integers and bools are copied for any tau. Nothing is recorded;
+ * the tensors of dst stay the same objects. All or nothing: the error names the first tensor whose
+ * name, shape or dtype differs. Needs the memory of dst's tensors once more.
+ *     tn_module_copy_from(target, net, 0.005) */
+TN_API bool tn_module_copy_from_at(const char *file, int line, tn_module *dst, const tn_module *src,
+                                   double tau);
+#define tn_module_copy_from(dst, src, tau) tn_module_copy_from_at(__FILE__, __LINE__, dst, src, tau)
 /* Draws initial values again, children first, as the constructors do. */
 TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
 #define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
@@ -357,6 +373,34 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
 #define tn_module_save_file(m, path) tn_module_save_file_at(__FILE__, __LINE__, m, path)
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
+
+/* The bytes of such a file in memory, and loading them, with tn_load_memory's options. With
+ * .borrow, parameters and buffers lie in the caller's memory where alignment and dtype allow: they
+ * are read-only, so m computes but does not train, and views taken of its tensors before keep the
+ * old data. *borrowed counts those of m; .writable is refused. Loading is strict, and all or
+ * nothing.
+ *     tn_module_load_memory(net, model, model_size, .borrow = true) */
+TN_API tn_bytes tn_module_save_memory_at(const char *file, int line, const tn_module *m);
+TN_API bool tn_module_load_memory_at(const char *file, int line, tn_module *m,
+                                     const tn_load_args *args);
+#define tn_module_save_memory(m) tn_module_save_memory_at(__FILE__, __LINE__, m)
+#ifndef __cplusplus
+#define tn_module_load_memory(m, data_, ...)        \
+    tn_module_load_memory_at(__FILE__, __LINE__, m, \
+                             &(tn_load_args){.data = data_, .bytes = __VA_ARGS__})
+#else
+TNI_EXTERN_C_END
+TNI_NAMESPACE_BEGIN
+inline bool tn_module_load_memory(tn_module *m, const void *data, size_t bytes,
+                                  tn_load_args options = tn_load_args(),
+                                  tn::site at = tn::site::here()) {
+    options.data = data;
+    options.bytes = bytes;
+    return tn_module_load_memory_at(at.file, at.line, m, &options);
+}
+TNI_NAMESPACE_END
+TNI_EXTERN_C_BEGIN
+#endif
 
 /* The text that torch prints, NUL-terminated; free it with tn_alloc_free(text,
  * strlen(text) + 1). */
@@ -372,36 +416,41 @@ TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m);
  * returns t; NULL with an error. A NULL t, which stands for an absent part, is skipped if no
  * error is pending. */
 typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
-typedef enum tn_init_for {
+typedef enum tn_nn_init_for {
     TN_INIT_LINEAR = 1,
     TN_INIT_SIGMOID,
     TN_INIT_TANH,
     TN_INIT_RELU,
     TN_INIT_LEAKY_RELU,
     TN_INIT_SELU
-} tn_init_for;
-TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param);
-#define tn_init_gain(nonlinearity, param) tn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
-TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
-#define tn_init_constant_(t, value) tn_init_constant_at(__FILE__, __LINE__, t, value)
-TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
-                                     double to);
-#define tn_init_uniform_(t, from, to) tn_init_uniform_at(__FILE__, __LINE__, t, from, to)
-TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
-                                    double std);
-#define tn_init_normal_(t, mean, std) tn_init_normal_at(__FILE__, __LINE__, t, mean, std)
-TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain);
-#define tn_init_xavier_uniform_(t, gain) tn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
-TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain);
-#define tn_init_xavier_normal_(t, gain) tn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
-TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
-                                             tn_fan mode, tn_init_for nonlinearity);
-#define tn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
-    tn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
-TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
-                                            tn_fan mode, tn_init_for nonlinearity);
-#define tn_init_kaiming_normal_(t, a, mode, nonlinearity) \
-    tn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+} tn_nn_init_for;
+TN_API double tn_nn_init_gain_at(const char *file, int line, tn_nn_init_for nonlinearity,
+                                 double param);
+#define tn_nn_init_gain(nonlinearity, param) \
+    tn_nn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
+TN_API tn_tensor *tn_nn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
+#define tn_nn_init_constant_(t, value) tn_nn_init_constant_at(__FILE__, __LINE__, t, value)
+TN_API tn_tensor *tn_nn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                        double to);
+#define tn_nn_init_uniform_(t, from, to) tn_nn_init_uniform_at(__FILE__, __LINE__, t, from, to)
+TN_API tn_tensor *tn_nn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                       double std);
+#define tn_nn_init_normal_(t, mean, std) tn_nn_init_normal_at(__FILE__, __LINE__, t, mean, std)
+TN_API tn_tensor *tn_nn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t,
+                                               double gain);
+#define tn_nn_init_xavier_uniform_(t, gain) \
+    tn_nn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_nn_init_xavier_normal_at(const char *file, int line, tn_tensor *t,
+                                              double gain);
+#define tn_nn_init_xavier_normal_(t, gain) tn_nn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_nn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                                tn_fan mode, tn_nn_init_for nonlinearity);
+#define tn_nn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
+    tn_nn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+TN_API tn_tensor *tn_nn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                               tn_fan mode, tn_nn_init_for nonlinearity);
+#define tn_nn_init_kaiming_normal_(t, a, mode, nonlinearity) \
+    tn_nn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
 
 TNI_EXTERN_C_END
 
@@ -421,6 +470,7 @@ TNI_EXTERN_C_END
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_optimizer tn_optimizer;
+TNI_RESULT_OF(tn_optimizer)
 typedef struct tn_orow tn_orow;
 typedef struct tn_ostep tn_ostep; /* a step in progress */
 
@@ -503,10 +553,10 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
 
 /* Scales the gradients so that their common norm of order norm_type (HUGE_VAL: the maximum) is at
  * most max_norm. Returns the norm before, 0 without gradients; NaN with an error. */
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
-                                   double norm_type);
-#define tn_clip_grad_norm(params, max_norm) \
-    tn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
+TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,
+                                      double max_norm, double norm_type);
+#define tn_nn_clip_grad_norm_(params, max_norm) \
+    tn_nn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
 
 /* --- learning rates --------------------------------------------------------------------------- */
 
@@ -515,18 +565,21 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  * fails and changes neither groups nor count. */
 typedef struct tn_schedule tn_schedule;
 /* Multiplies lr by gamma at every `every`-th step (torch.optim.lr_scheduler.StepLR). */
-TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
-                                  double gamma);
-#define tn_step_lr(o, every, gamma) tn_step_lr_at(__FILE__, __LINE__, o, every, gamma)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_step_lr_at(const char *file, int line, tn_optimizer *o,
+                                                      int64_t every, double gamma);
+#define tn_optim_step_lr(o, every, gamma) tn_optim_step_lr_at(__FILE__, __LINE__, o, every, gamma)
 /* Moves lr from its initial value down to eta_min along half a cosine in t_max steps, then
  * up again (CosineAnnealingLR). */
-TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
-                                    double eta_min);
-#define tn_cosine_lr(o, t_max, eta_min) tn_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_cosine_lr_at(const char *file, int line, tn_optimizer *o,
+                                                        int64_t t_max, double eta_min);
+#define tn_optim_cosine_lr(o, t_max, eta_min) \
+    tn_optim_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
 /* Sets lr to its initial value times factor(step, user) (LambdaLR): any other schedule. */
-TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
-                                    double (*factor)(int64_t step, void *user), void *user);
-#define tn_lambda_lr(o, factor, user) tn_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                                        double (*factor)(int64_t step, void *user),
+                                                        void *user);
+#define tn_optim_lambda_lr(o, factor, user) \
+    tn_optim_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
 TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s);
 #define tn_schedule_step(s) tn_schedule_step_at(__FILE__, __LINE__, s)
 TN_API void tn_schedule_free(tn_schedule *s); /* free it before its optimizer */
@@ -568,11 +621,13 @@ typedef struct tn_nn_relu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_relu_args;
-TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args);
-TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_relu_at(const char *file, int line,
+    const tn_nn_relu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_relu(...) TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_relu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_relu_self {
     tn_module base;
@@ -594,14 +649,15 @@ typedef struct tn_nn_leaky_relu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_leaky_relu_args;
-TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
     const tn_nn_leaky_relu_args *args);
-TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_leaky_relu(...) TNI_CALL(tn_nn_leaky_relu, .negative_slope = 0.01, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_leaky_relu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_leaky_relu, \
+    .negative_slope = 0.01, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_leaky_relu_self {
     tn_module base;
@@ -623,13 +679,15 @@ typedef struct tn_nn_prelu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_prelu_args;
-TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args);
-TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_prelu_at(const char *file, int line,
+    const tn_nn_prelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_prelu(...) TNI_CALL(tn_nn_prelu, .num_parameters = 1, .init = 0.25, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_prelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_prelu, .num_parameters = 1, \
+    .init = 0.25, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_prelu_self {
     tn_module base;
@@ -650,12 +708,15 @@ typedef struct tn_nn_gelu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_gelu_args;
-TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args);
-TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_gelu_at(const char *file, int line,
+    const tn_nn_gelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_gelu(...) TNI_CALL(tn_nn_gelu, .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_gelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gelu, \
+    .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_gelu_self {
     tn_module base;
@@ -675,11 +736,13 @@ typedef struct tn_nn_silu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_silu_args;
-TN_API tn_module *tn_nn_silu_at(const char *file, int line, const tn_nn_silu_args *args);
-TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_silu_at(const char *file, int line,
+    const tn_nn_silu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_silu(...) TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_silu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_silu_self {
     tn_module base;
@@ -698,11 +761,14 @@ typedef struct tn_nn_sigmoid_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_sigmoid_args;
-TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line, const tn_nn_sigmoid_args *args);
-TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line,
+    const tn_nn_sigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_sigmoid(...) TNI_CALL(tn_nn_sigmoid, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_sigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sigmoid, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_sigmoid_self {
     tn_module base;
@@ -721,11 +787,13 @@ typedef struct tn_nn_tanh_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_tanh_args;
-TN_API tn_module *tn_nn_tanh_at(const char *file, int line, const tn_nn_tanh_args *args);
-TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_tanh_at(const char *file, int line,
+    const tn_nn_tanh_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_tanh(...) TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_tanh(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_tanh_self {
     tn_module base;
@@ -746,13 +814,15 @@ typedef struct tn_nn_softplus_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softplus_args;
-TN_API tn_module *tn_nn_softplus_at(const char *file, int line, const tn_nn_softplus_args *args);
-TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_softplus_at(const char *file, int line,
+    const tn_nn_softplus_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softplus(...) TNI_CALL(tn_nn_softplus, .beta = 1, .threshold = 20, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_softplus(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softplus, .beta = 1, \
+    .threshold = 20, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_softplus_self {
     tn_module base;
@@ -771,11 +841,14 @@ typedef struct tn_nn_softsign_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softsign_args;
-TN_API tn_module *tn_nn_softsign_at(const char *file, int line, const tn_nn_softsign_args *args);
-TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_softsign_at(const char *file, int line,
+    const tn_nn_softsign_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softsign(...) TNI_CALL(tn_nn_softsign, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_softsign(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softsign, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_softsign_self {
     tn_module base;
@@ -795,11 +868,14 @@ typedef struct tn_nn_softmax_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softmax_args;
-TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args);
-TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_softmax_at(const char *file, int line,
+    const tn_nn_softmax_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softmax(...) TNI_CALL(tn_nn_softmax, .dim = TN_NONE, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_softmax(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmax, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_softmax_self {
     tn_module base;
@@ -819,13 +895,15 @@ typedef struct tn_nn_log_softmax_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_log_softmax_args;
-TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
     const tn_nn_log_softmax_args *args);
-TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_log_softmax(...) TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_log_softmax(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_log_softmax_self {
     tn_module base;
@@ -852,14 +930,16 @@ typedef struct tn_nn_multihead_attention_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t embed_dim, num_heads;
+    TNI_NAMED_OPTIONS
 } tn_nn_multihead_attention_args;
-TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args);
-TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads, double dropout,
-    bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    double dropout, bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_multihead_attention(embed_dim_, ...) TNI_CALL(tn_nn_multihead_attention, \
-    .bias = true, .embed_dim = embed_dim_, .num_heads = __VA_ARGS__)
+#define tn_nn_multihead_attention(embed_dim_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multihead_attention, .bias = true, .embed_dim = embed_dim_, \
+    .num_heads = __VA_ARGS__))
 #endif
 typedef struct tn_nn_multihead_attention_self {
     tn_module base;
@@ -879,6 +959,7 @@ typedef struct tn_nn_multihead_attention_forward_args {
     bool average_attn_weights, is_causal;
     tn_module *module;
     tn_tensor *query, *key, *value;
+    TNI_NAMED_OPTIONS
 } tn_nn_multihead_attention_forward_args;
 TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(const char *file,
     int line, const tn_nn_multihead_attention_forward_args *args);
@@ -902,12 +983,15 @@ typedef struct tn_nn_sequential_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_modules modules;
+    TNI_NAMED_OPTIONS
 } tn_nn_sequential_args;
-TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
     const tn_nn_sequential_args *args);
-TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_sequential(...) TNI_CALL(tn_nn_sequential, .modules = __VA_ARGS__)
+#define tn_nn_sequential(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sequential, \
+    .modules = __VA_ARGS__))
 #endif
 typedef struct tn_nn_sequential_self {
     tn_module base;
@@ -925,12 +1009,15 @@ typedef struct tn_nn_module_list_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_modules modules;
+    TNI_NAMED_OPTIONS
 } tn_nn_module_list_args;
-TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
     const tn_nn_module_list_args *args);
-TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_module_list(...) TNI_CALL(tn_nn_module_list, .modules = __VA_ARGS__)
+#define tn_nn_module_list(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_module_list, \
+    .modules = __VA_ARGS__))
 #endif
 typedef struct tn_nn_module_list_self {
     tn_module base;
@@ -958,16 +1045,18 @@ typedef struct tn_nn_conv2d_args {
     tn_device_id device;
     int64_t in_channels, out_channels;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_conv2d_args;
-TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args);
-TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
-    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_conv2d_at(const char *file, int line,
+    const tn_nn_conv2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_CALL(tn_nn_conv2d, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
-    .out_channels = out_channels_, .kernel_size = __VA_ARGS__)
+#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_conv2d_self {
     tn_module base;
@@ -992,14 +1081,17 @@ typedef struct tn_nn_max_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_max_pool2d_args;
-TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
     const tn_nn_max_pool2d_args *args);
-TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_max_pool2d(...) TNI_CALL(tn_nn_max_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .kernel_size = __VA_ARGS__)
+#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_max_pool2d_self {
     tn_module base;
@@ -1023,16 +1115,17 @@ typedef struct tn_nn_avg_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_avg_pool2d_args;
-TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
     const tn_nn_avg_pool2d_args *args);
-TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_avg_pool2d(...) TNI_CALL(tn_nn_avg_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, \
-    .kernel_size = __VA_ARGS__)
+#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_avg_pool2d_self {
     tn_module base;
@@ -1051,14 +1144,15 @@ typedef struct tn_nn_adaptive_avg_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints output_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_adaptive_avg_pool2d_args;
-TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_nn_adaptive_avg_pool2d_args *args);
-TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool2d(...) TNI_CALL(tn_nn_adaptive_avg_pool2d, \
-    .output_size = __VA_ARGS__)
+#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_adaptive_avg_pool2d_self {
     tn_module base;
@@ -1082,13 +1176,15 @@ typedef struct tn_nn_linear_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t in_features, out_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_linear_args;
-TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args);
-TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
+TN_USE_RESULT TN_API tn_module *tn_nn_linear_at(const char *file, int line,
+    const tn_nn_linear_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_linear(in_features_, ...) TNI_CALL(tn_nn_linear, .bias = true, \
-    .in_features = in_features_, .out_features = __VA_ARGS__)
+#define tn_nn_linear(in_features_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_linear, \
+    .bias = true, .in_features = in_features_, .out_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_linear_self {
     tn_module base;
@@ -1112,13 +1208,15 @@ typedef struct tn_nn_embedding_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_embeddings, embedding_dim;
+    TNI_NAMED_OPTIONS
 } tn_nn_embedding_args;
-TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args);
-TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+TN_USE_RESULT TN_API tn_module *tn_nn_embedding_at(const char *file, int line,
+    const tn_nn_embedding_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
     int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_embedding(num_embeddings_, ...) TNI_CALL(tn_nn_embedding, .padding_idx = TN_NONE, \
-    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__)
+#define tn_nn_embedding(num_embeddings_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_embedding, \
+    .padding_idx = TN_NONE, .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
 #endif
 typedef struct tn_nn_embedding_self {
     tn_module base;
@@ -1142,11 +1240,15 @@ typedef struct tn_nn_dropout_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_dropout_args;
-TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args);
-TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout_at(const char *file, int line,
+    const tn_nn_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_dropout(...) TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_dropout(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_dropout_self {
     tn_module base;
@@ -1165,11 +1267,14 @@ typedef struct tn_nn_identity_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_identity_args;
-TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args);
-TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_identity_at(const char *file, int line,
+    const tn_nn_identity_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_identity(...) TNI_CALL(tn_nn_identity, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_identity(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_identity, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_identity_self {
     tn_module base;
@@ -1190,13 +1295,15 @@ typedef struct tn_nn_flatten_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_flatten_args;
-TN_API tn_module *tn_nn_flatten_at(const char *file, int line, const tn_nn_flatten_args *args);
-TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_flatten_at(const char *file, int line,
+    const tn_nn_flatten_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_flatten(...) TNI_CALL(tn_nn_flatten, .start_dim = 1, .end_dim = -1, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_flatten(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_flatten, .start_dim = 1, \
+    .end_dim = -1, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_flatten_self {
     tn_module base;
@@ -1224,14 +1331,15 @@ typedef struct tn_nn_cross_entropy_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_cross_entropy_loss_args;
-TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
     const tn_nn_cross_entropy_loss_args *args);
-TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
+TN_USE_RESULT TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
     tn_reduction reduction, double label_smoothing, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_cross_entropy_loss(...) TNI_CALL(tn_nn_cross_entropy_loss, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_cross_entropy_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cross_entropy_loss, \
+    .ignore_index = -100, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_cross_entropy_loss_self {
     tn_module base;
@@ -1242,6 +1350,7 @@ typedef struct tn_nn_cross_entropy_loss_self {
 typedef struct tn_nn_cross_entropy_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_cross_entropy_loss_forward_args;
 TN_API tn_tensor *tn_nn_cross_entropy_loss_forward_at(const char *file, int line,
     const tn_nn_cross_entropy_loss_forward_args *args);
@@ -1265,13 +1374,15 @@ typedef struct tn_nn_nll_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_nll_loss_args;
-TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line, const tn_nn_nll_loss_args *args);
-TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction,
-    tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line,
+    const tn_nn_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_nll_loss(...) TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_nll_loss_self {
     tn_module base;
@@ -1282,6 +1393,7 @@ typedef struct tn_nn_nll_loss_self {
 typedef struct tn_nn_nll_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_nll_loss_forward_args;
 TN_API tn_tensor *tn_nn_nll_loss_forward_at(const char *file, int line,
     const tn_nn_nll_loss_forward_args *args);
@@ -1300,12 +1412,15 @@ typedef struct tn_nn_mse_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_mse_loss_args;
-TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line, const tn_nn_mse_loss_args *args);
-TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line,
+    const tn_nn_mse_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_mse_loss(...) TNI_CALL(tn_nn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
-    .tni_last = 0, __VA_ARGS__)
+#define tn_nn_mse_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_mse_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_mse_loss_self {
     tn_module base;
@@ -1315,6 +1430,7 @@ typedef struct tn_nn_mse_loss_self {
 typedef struct tn_nn_mse_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_mse_loss_forward_args;
 TN_API tn_tensor *tn_nn_mse_loss_forward_at(const char *file, int line,
     const tn_nn_mse_loss_forward_args *args);
@@ -1333,12 +1449,15 @@ typedef struct tn_nn_l1_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_l1_loss_args;
-TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line, const tn_nn_l1_loss_args *args);
-TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line,
+    const tn_nn_l1_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_l1_loss(...) TNI_CALL(tn_nn_l1_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_l1_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_l1_loss_self {
     tn_module base;
@@ -1348,6 +1467,7 @@ typedef struct tn_nn_l1_loss_self {
 typedef struct tn_nn_l1_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_l1_loss_forward_args;
 TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
     const tn_nn_l1_loss_forward_args *args);
@@ -1368,13 +1488,15 @@ typedef struct tn_nn_bce_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_loss_args;
-TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args);
-TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line,
+    const tn_nn_bce_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_bce_loss(...) TNI_CALL(tn_nn_bce_loss, .reduction = TN_REDUCTION_MEAN, \
-    .tni_last = 0, __VA_ARGS__)
+#define tn_nn_bce_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_bce_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_bce_loss_self {
     tn_module base;
@@ -1385,6 +1507,7 @@ typedef struct tn_nn_bce_loss_self {
 typedef struct tn_nn_bce_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_loss_forward_args;
 TN_API tn_tensor *tn_nn_bce_loss_forward_at(const char *file, int line,
     const tn_nn_bce_loss_forward_args *args);
@@ -1406,14 +1529,16 @@ typedef struct tn_nn_bce_with_logits_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_with_logits_loss_args;
-TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
     const tn_nn_bce_with_logits_loss_args *args);
-TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight, tn_reduction reduction,
-    tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight,
+    tn_reduction reduction, tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_bce_with_logits_loss(...) TNI_CALL(tn_nn_bce_with_logits_loss, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_bce_with_logits_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_bce_with_logits_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_bce_with_logits_loss_self {
     tn_module base;
@@ -1425,6 +1550,7 @@ typedef struct tn_nn_bce_with_logits_loss_self {
 typedef struct tn_nn_bce_with_logits_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_with_logits_loss_forward_args;
 TN_API tn_tensor *tn_nn_bce_with_logits_loss_forward_at(const char *file, int line,
     const tn_nn_bce_with_logits_loss_forward_args *args);
@@ -1451,15 +1577,17 @@ typedef struct tn_nn_batch_norm1d_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_batch_norm1d_args;
-TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args);
-TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps, tn_maybe momentum,
-    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_batch_norm1d(...) TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
+#define tn_nn_batch_norm1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
     .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
-    .num_features = __VA_ARGS__)
+    .num_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_batch_norm1d_self {
     tn_module base;
@@ -1488,15 +1616,17 @@ typedef struct tn_nn_batch_norm2d_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_batch_norm2d_args;
-TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
     const tn_nn_batch_norm2d_args *args);
-TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe momentum,
-    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_batch_norm2d(...) TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
+#define tn_nn_batch_norm2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
     .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
-    .num_features = __VA_ARGS__)
+    .num_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_batch_norm2d_self {
     tn_module base;
@@ -1523,14 +1653,15 @@ typedef struct tn_nn_layer_norm_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
 } tn_nn_layer_norm_args;
-TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
     const tn_nn_layer_norm_args *args);
-TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool elementwise_affine,
-    bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps,
+    bool elementwise_affine, bool bias, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_layer_norm(...) TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
-    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__)
+#define tn_nn_layer_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
+    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__))
 #endif
 typedef struct tn_nn_layer_norm_self {
     tn_module base;
@@ -1560,14 +1691,16 @@ typedef struct tn_nn_lstm_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_lstm_args;
-TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args);
-TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
-    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_lstm_at(const char *file, int line,
+    const tn_nn_lstm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_lstm(input_size_, ...) TNI_CALL(tn_nn_lstm, .num_layers = 1, .bias = true, \
-    .input_size = input_size_, .hidden_size = __VA_ARGS__)
+#define tn_nn_lstm(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm, .num_layers = 1, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_lstm_self {
     tn_module base;
@@ -1581,6 +1714,7 @@ typedef struct tn_nn_lstm_forward_args {
     tn_tensor *h, *c;
     tn_module *module;
     tn_tensor *input;
+    TNI_NAMED_OPTIONS
 } tn_nn_lstm_forward_args;
 TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
     const tn_nn_lstm_forward_args *args);
@@ -1604,13 +1738,15 @@ typedef struct tn_optim_adam_args {
     double eps, weight_decay;
     bool amsgrad, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_adam_args;
-TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args);
-TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line,
+    const tn_optim_adam_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool amsgrad, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_adam(...) TNI_CALL(tn_optim_adam, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
-    .eps = 1e-08, .params = __VA_ARGS__)
+#define tn_optim_adam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adam, .lr = 0.001, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
 #endif
 
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
@@ -1623,13 +1759,15 @@ typedef struct tn_optim_adamw_args {
     double eps, weight_decay;
     bool amsgrad, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_adamw_args;
-TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args);
-TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line,
+    const tn_optim_adamw_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool amsgrad, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_adamw(...) TNI_CALL(tn_optim_adamw, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
-    .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
+#define tn_optim_adamw(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamw, .lr = 0.001, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__))
 #endif
 
 /* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */
@@ -1643,12 +1781,15 @@ typedef struct tn_optim_sgd_args {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_sgd_args;
-TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args);
-TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
-    double weight_decay, bool nesterov, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line,
+    const tn_optim_sgd_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum,
+    double dampening, double weight_decay, bool nesterov, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_sgd(...) TNI_CALL(tn_optim_sgd, .lr = 0.001, .params = __VA_ARGS__)
+#define tn_optim_sgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_sgd, .lr = 0.001, \
+    .params = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END
@@ -1696,35 +1837,39 @@ struct tn_dataset {
 
 /* Your own set: a copy of *like, with one owner. If it fails it calls like->destroy and returns
  * NULL with an error. */
-TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
-#define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_new_at(const char *file, int line,
+                                                   const tn_dataset *like);
+#define tn_dataset_new(...) tn_dataset_new_at(__FILE__, __LINE__, __VA_ARGS__)
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d); /* one more owner; returns d */
 TN_API void tn_dataset_free(tn_dataset *d);        /* drops one owner; NULL is allowed */
 
 /* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which must be on the
  * CPU. NULL with an error. */
-TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line,
+                                                       tn_tensors tensors);
 #define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
 /* Images u8 (N, H, W) or (N, C, H, W) become f32 (C, H, W), (v / 255 - mean) / std, as by
  * torchvision's ToTensor and Normalize; labels, integers (N), become i64. Holds the tensors. NULL
  * with an error, also if std is 0. */
-TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
-                                        tn_tensor *labels, double mean, double std);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                                      tn_tensor *labels, double mean, double std);
 #define tn_dataset_images(images, labels, mean, std) \
     tn_dataset_images_at(__FILE__, __LINE__, images, labels, mean, std)
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
-                                     const char *labels_path, double mean, double std);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line,
+                                                   const char *images_path, const char *labels_path,
+                                                   double mean, double std);
 #define tn_dataset_idx(images_path, labels_path, mean, std) \
     tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
 /* Items from..to-1 of d, which it takes over, even if it fails. */
-TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
-                                       int64_t to);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d,
+                                                     int64_t from, int64_t to);
 #define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
 
 /* --- the loader ------------------------------------------------------------------------------- */
 
 typedef struct tn_loader tn_loader;
+TNI_RESULT_OF(tn_loader)
 typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
@@ -1732,13 +1877,15 @@ typedef struct tn_loader_args {
     int32_t prefetch;        /* batches that each worker reads ahead */
     tn_generator *generator; /* NULL: the default one, as torch */
     tn_dataset *dataset;     /* required; the loader takes it over, even if it fails */
+    TNI_NAMED_OPTIONS
 } tn_loader_args;
 /* A new loader; NULL with an error. tn_context_free frees loaders that are left. */
-TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
+TN_USE_RESULT TN_API tn_loader *tn_loader_new_at(const char *file, int line,
+                                                 const tn_loader_args *args);
 #ifndef __cplusplus
-#define tn_loader_new(...)                                                    \
-    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
-                .dataset = __VA_ARGS__)
+#define tn_loader_new(...)                                                               \
+    TNI_RESULT(tn_loader, TNI_CALL_AS(tn_loader_new_at, tn_loader_args, .batch_size = 1, \
+                                      .prefetch = 2, .dataset = __VA_ARGS__))
 #endif
 TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
@@ -1796,13 +1943,21 @@ typedef struct tn_state {
     tn_generator *loader_generator; /* a loader's own; unchanged if the file has none */
 } tn_state;
 /* Saving is atomic. Loading is all or nothing: if the file lacks a part or does not fit, it changes
- * nothing and returns false with an error. A resumed run has the bits of an unbroken one. */
+ * nothing and returns false with an error. A resumed run has the bits of an unbroken one.
+ *     tn_checkpoint_save("run.safetensors", &(tn_state){.model = net, .optimizer = opt}) */
 TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
                                   const tn_state *state);
 TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
                                   const tn_state *state);
-#define tn_checkpoint_save(path, state) tn_checkpoint_save_at(__FILE__, __LINE__, path, state)
-#define tn_checkpoint_load(path, state) tn_checkpoint_load_at(__FILE__, __LINE__, path, state)
+#define tn_checkpoint_save(path, ...) tn_checkpoint_save_at(__FILE__, __LINE__, path, __VA_ARGS__)
+#define tn_checkpoint_load(path, ...) tn_checkpoint_load_at(__FILE__, __LINE__, path, __VA_ARGS__)
+/* The bytes of such a file in memory, freed with tn_bytes_free, and loading them: all is copied. */
+TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state);
+TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
+                                         const tn_state *state);
+#define tn_checkpoint_save_memory(...) tn_checkpoint_save_memory_at(__FILE__, __LINE__, __VA_ARGS__)
+#define tn_checkpoint_load_memory(data, bytes, ...) \
+    tn_checkpoint_load_memory_at(__FILE__, __LINE__, data, bytes, __VA_ARGS__)
 
 /* --- training --------------------------------------------------------------------------------- */
 
@@ -1848,15 +2003,18 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
-    /* false: training stops after this event, without an error */
+    /* false: training stops at this event, without an error and without later events: at EPOCH_END
+     * the epoch is not saved any more, at SAVED it is */
     bool (*on)(const tn_progress *progress, void *user);
     void *user;
     tn_module *model; /* these three are required; everything is borrowed */
     tn_optimizer *optimizer;
     tn_loader *loader;
+    TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. False with an error.
+ * training mode. False with an error, also if the loader has no batches. A loss of NaN is none: the
+ * callback sees it (tn_set_anomaly_mode makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
@@ -1874,756 +2032,2671 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [6] overloads_nn.h
+ * == [6] cxx_nn.h
  *
- * C++: every module and optimizer with default arguments.
+ * C++ only: modules that own themselves, and modules of your own by inheritance.
+ *
+ *     tn::nn::sequential net{tn::nn::linear(784, 128), tn::nn::relu(), tn::nn::linear(128, 10)};
+ *     tn::tensor y = net(x);     net.save("net.safetensors");     std::cout << net;
+ *
+ * A tn::nn::module counts as one owner of a tn_module; copies share it, and module.copy() makes
+ * another. Each built-in module has a class with its constructor, call and parts:
+ *     tn::nn::linear fc(784, 10, {.bias = false});     fc.weight()     fc.options().in_features
+ * Errors are as in cxx_tensor.h. One thread at a time may use a module (nn.h). */
+
+#if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
+TNI_TN_BEGIN
+
+/* --- named tensors ---------------------------------------------------------------------------- */
+
+struct named_tensor {
+    const char *name; /* borrowed from the list */
+    tensor value;
+};
+
+/* Tensors with names, as in a state dict. Owns its names; moves, but does not copy.
+ *     for (tn::named_tensor each : net.named_parameters()) std::cout << each.name;
+ *     C++17: for (auto [name, value] : net.named_parameters()) ... */
+class named_tensors {
+    tn_named_list list_;
+
+  public:
+    /* Takes what a function of C returned. */
+    explicit named_tensors(tn_named_list l) : list_(l) {
+        if (l.n < 0) detail::check();
+    }
+    named_tensors(named_tensors &&o) noexcept : list_(o.list_) { o.list_ = tn_named_list(); }
+    named_tensors &operator=(named_tensors &&o) noexcept {
+        const tn_named_list l = list_;
+        list_ = o.list_;
+        o.list_ = l;
+        return *this;
+    }
+    ~named_tensors() { (tn_named_free)(list_); }
+    named_tensors(const named_tensors &) = delete;
+
+    size_t size() const noexcept { return list_.n > 0 ? static_cast<size_t>(list_.n) : 0; }
+    const tn_named *data() const noexcept { return list_.at; }
+    named_tensor operator[](size_t i) const {
+        const named_tensor each = {list_.at[i].name, tensor(list_.at[i].tensor)};
+        return each;
+    }
+    /* The tensor of that name, undefined if there is none. */
+    tensor find(const char *name) const { return tensor((tn_named_find)(list_, name)); }
+
+    class iterator {
+        const tn_named *at_;
+
+      public:
+        explicit iterator(const tn_named *at) : at_(at) {}
+        named_tensor operator*() const {
+            const named_tensor each = {at_->name, tensor(at_->tensor)};
+            return each;
+        }
+        iterator &operator++() {
+            at_++;
+            return *this;
+        }
+        bool operator!=(const iterator &o) const { return at_ != o.at_; }
+        bool operator==(const iterator &o) const { return at_ == o.at_; }
+    };
+    iterator begin() const { return iterator(list_.at); }
+    iterator end() const { return iterator(list_.at + size()); }
+};
+
+namespace nn {
+
+/* --- module ----------------------------------------------------------------------------------- */
+
+class named_modules;
+
+class module {
+  protected:
+    tn_module *p_;
+    void made(tn_module *fresh) { /* of a constructor of C */
+        p_ = fresh;
+        if (!fresh) detail::check();
+    }
+    static bool told(bool ok) {
+        if (!ok) detail::check();
+        return ok;
+    }
+
+  public:
+    typedef tn_module c_type;
+    /* Undefined: every call of it is an error. */
+    module() noexcept :p_(nullptr) {}
+    /* One more owner of m, which may be NULL. */
+    explicit module(tn_module *m) : p_(tn_module_hold(m)) {}
+    /* Owns what a function of C returned as new. */
+    static nn::module take(tn_module *fresh) {
+        nn::module m;
+        m.made(fresh);
+        return m;
+    }
+    module(const nn::module &o) :p_(tn_module_hold(o.p_)) {}
+    module(nn::module &&o) noexcept :p_(o.p_) { o.p_ = nullptr; }
+    ~module() { (tn_module_free)(p_); }
+    nn::module &operator=(nn::module o) noexcept {
+        tn_module *m = p_;
+        p_ = o.p_;
+        o.p_ = m;
+        return *this;
+    }
+
+    /* For functions of C: the pointer, borrowed from this object, or with its ownership. */
+    tn_module *get() const noexcept { return p_; }
+    tn_module *release() noexcept {
+        tn_module *m = p_;
+        p_ = nullptr;
+        return m;
+    }
+    bool defined() const noexcept { return p_ != nullptr; }
+    bool is_same(const nn::module &o) const noexcept { return p_ == o.p_; }
+    const char *type() const { return p_ ? p_->type : ""; } /* the class's name: "Linear" */
+
+    /* Runs forward of one tensor; see tn_forward. */
+    tn::tensor operator()(tensor_ref x, site at = site::here()) const {
+        return tn::tensor::take(tn_forward_at(at.file, at.line, p_, x.value));
+    }
+
+    /* The parameters, each once, in torch's order. */
+    tn::tensors parameters(site at = site::here()) const {
+        const tn_tensors l = tn_parameters_at(at.file, at.line, p_);
+        if (l.n < 0) detail::check();
+        tn::tensors all(l.n > 0 ? static_cast<size_t>(l.n) : 0);
+        for (size_t i = 0; i < all.size(); i++) all[i] = tn::tensor(l.at[i]);
+        return all;
+    }
+    named_tensors named_parameters(site at = site::here()) const {
+        return named_tensors(tn_module_parameters_at(at.file, at.line, p_));
+    }
+    named_tensors named_buffers(site at = site::here()) const {
+        return named_tensors(tn_module_buffers_at(at.file, at.line, p_));
+    }
+    named_tensors state_dict(site at = site::here()) const {
+        return named_tensors(tn_module_state_dict_at(at.file, at.line, p_));
+    }
+    /* A parameter or buffer, and a module, by path: net.part("fc1.weight"), net.child("fc1"). */
+    tn::tensor part(const char *path, site at = site::here()) const {
+        tn_tensor *t = tn_module_tensor_at(at.file, at.line, p_, path);
+        if (!t) detail::check();
+        return tn::tensor(t);
+    }
+    bool set_part(const char *path, tensor_ref t, site at = site::here()) const {
+        return told(tn_module_set_tensor_at(at.file, at.line, p_, path, t.value));
+    }
+    nn::module child(const char *path, site at = site::here()) const {
+        tn_module *m = tn_module_child_at(at.file, at.line, p_, path);
+        if (!m) detail::check();
+        return nn::module(m);
+    }
+    /* The modules directly below:     for (tn::nn::named_module each : net.children()) ... */
+    named_modules children() const;
+    /* Calls f(module, path) for this and all modules below, parents first. */
+    template <class F>
+    bool apply(F f, site at = site::here()) const;
+
+    const nn::module &train(bool training = true) const {
+        tn_module_train(p_, training);
+        return *this;
+    }
+    const nn::module &eval() const { return train(false); }
+    bool is_training() const { return p_ && p_->training; }
+    const nn::module &requires_grad_(bool wanted = true, site at = site::here()) const {
+        told(tn_module_requires_grad_at(at.file, at.line, p_, wanted));
+        return *this;
+    }
+    void zero_grad() const { tn_module_zero_grad(p_); }
+    /* Converts in place, so that optimizers stay valid. */
+    const nn::module &to(tn_dtype dtype, tn_device_id device = TN_NO_DEVICE,
+                         site at = site::here()) const {
+        told(tn_module_to_at(at.file, at.line, p_, dtype, device));
+        return *this;
+    }
+    nn::module copy(site at = site::here()) const { /* deep, without hooks */
+        return take(tn_module_copy_at(at.file, at.line, p_));
+    }
+    /* this = (1 - tau) this + tau from; see tn_module_copy_from. */
+    bool copy_from(const nn::module &from, double tau = 1, site at = site::here()) const {
+        return told(tn_module_copy_from_at(at.file, at.line, p_, from.p_, tau));
+    }
+    bool reset(site at = site::here()) const { /* draws initial values again */
+        return told(tn_module_reset_at(at.file, at.line, p_));
+    }
+    /* The state dict as a safetensors file; loading is strict, and all or nothing. */
+    bool save(const char *path, site at = site::here()) const {
+        return told(tn_module_save_file_at(at.file, at.line, p_, path));
+    }
+    bool load(const char *path, site at = site::here()) const {
+        return told(tn_module_load_file_at(at.file, at.line, p_, path));
+    }
+    bool load(const named_tensors &l, bool strict = true, site at = site::here()) const {
+        return told(tn_module_load_at(at.file, at.line, p_, l.data(),
+                                      static_cast<int64_t>(l.size()), strict));
+    }
+
+    /* Adds f(module, input), which runs before forward, or f(module, input, output), which runs
+     * after it and may return a tensor in the output's place. Returns a number for remove_hook; 0
+     * with an error.     net.hook_after([](tn::nn::module, tn::tensor, tn::tensor y) { ... }); */
+    template <class F>
+    int64_t hook_before(F f, site at = site::here()) const;
+    template <class F>
+    int64_t hook_after(F f, site at = site::here()) const;
+    bool remove_hook(int64_t number, site at = site::here()) const {
+        return told(tn_module_hook_remove_at(at.file, at.line, p_, number));
+    }
+};
+
+struct named_module {
+    const char *name; /* borrowed from the module above */
+    module value;
+};
+class named_modules {
+    nn::module of_;
+
+  public:
+    explicit named_modules(const nn::module &of) : of_(of) {}
+    class iterator {
+        tn_module *m_;
+        int i_;
+        void find() { /* from i_ on */
+            while (m_ && i_ < m_->nparts && !tn_part_child_of(m_, i_)) i_++;
+        }
+
+      public:
+        iterator(tn_module *m, int i) : m_(m), i_(i) { find(); }
+        named_module operator*() const {
+            const named_module each = {m_->part[i_].name, nn::module(tn_part_child_of(m_, i_))};
+            return each;
+        }
+        iterator &operator++() {
+            i_++;
+            find();
+            return *this;
+        }
+        bool operator!=(const iterator &o) const { return i_ != o.i_; }
+        bool operator==(const iterator &o) const { return i_ == o.i_; }
+    };
+    iterator begin() const { return iterator(of_.get(), 0); }
+    iterator end() const { return iterator(of_.get(), of_.defined() ? of_.get()->nparts : 0); }
+};
+inline named_modules module::children() const { return named_modules(*this); }
+
+/* The text that torch prints. */
+template <class T>
+inline std::basic_ostream<char, T> &operator<<(std::basic_ostream<char, T> &s, const module &m) {
+    char *text = m.defined() ? tn_module_text_at(nullptr, 0, m.get()) : nullptr;
+    s << (text ? text : "module()");
+    if (text) tn_alloc_free(text, detail::length(text) + 1);
+    if (!text && m.defined()) detail::check();
+    return s;
+}
+
+/* --- the user's functions, as C calls them ---------------------------------------------------- */
+
+namespace calls { /* private */
+using tn::detail::call;
+template <class F>
+struct visit_call {
+    F &f;
+    tn_module *m;
+    const char *path;
+    void operator()() { f(nn::module(m), path); }
+};
+template <class F>
+inline bool visit(tn_module *m, const char *path, void *user) {
+    visit_call<F> run = {*static_cast<F *>(user), m, path};
+    return call(run);
+}
+template <class F>
+struct before_call {
+    F &f;
+    tn_mframe *frame;
+    void operator()() { f(nn::module(frame->m), tensor(tn_input(frame, 0))); }
+};
+template <class F>
+inline bool before(tn_mframe *frame, void *user) {
+    before_call<F> run = {*static_cast<F *>(user), frame};
+    return call(run) && tn_ok();
+}
+/* Hands the tensor in a user's object to the innermost scope. */
+inline tn_tensor *lent(tensor &t) { return t.defined() ? tn_lend(t.release()) : nullptr; }
+template <class F, class R>
+struct after_call {
+    F &f;
+    tn_mframe *frame;
+    tensor out;
+    void operator()() {
+        out = f(nn::module(frame->m), tensor(tn_input(frame, 0)), tensor(frame->out[0]));
+    }
+};
+template <class F>
+struct after_call<F, void> {
+    F &f;
+    tn_mframe *frame;
+    tensor out;
+    void operator()() {
+        f(nn::module(frame->m), tensor(tn_input(frame, 0)), tensor(frame->out[0]));
+    }
+};
+template <class F>
+inline bool after(tn_mframe *frame, void *user) {
+    typedef decltype(detail::some<F>()(nn::module(), tensor(), tensor())) result;
+    after_call<F, result> run = {*static_cast<F *>(user), frame, tensor()};
+    if (!call(run) || !tn_ok()) return false;
+    if (run.out.defined() && run.out.get() != frame->out[0]) frame->out[0] = lent(run.out);
+    return tn_ok();
+}
+template <class F>
+inline int64_t add_hook(tn_module *m, int when, tn_module_hook_fn run, const F &f, site at) {
+    F *copy = detail::copied(f);
+    const int64_t n =
+        copy ? tn_module_hook_at(at.file, at.line, m, when, run, copy, &detail::drop<F>) : 0;
+    if (!n) {
+        delete copy;
+        detail::check();
+    }
+    return n;
+}
+} // namespace calls
+
+template <class F>
+inline bool module::apply(F f, site at) const {
+    return told(tn_module_walk_at(at.file, at.line, p_, &calls::visit<F>, &f));
+}
+template <class F>
+inline int64_t module::hook_before(F f, site at) const {
+    return calls::add_hook(p_, TN_BEFORE_FORWARD, &calls::before<F>, f, at);
+}
+template <class F>
+inline int64_t module::hook_after(F f, site at) const {
+    return calls::add_hook(p_, TN_AFTER_FORWARD, &calls::after<F>, f, at);
+}
+
+/* --- the classes of rows ---------------------------------------------------------------------- */
+
+/* Modules as an argument, which the constructor that gets them takes: {a, b} of objects, each of
+ * which is held once more for it, or of pointers of C. */
+} // namespace nn
+struct modules_ref {
+    /* Turned into C's list where the constructor of C is called, no earlier: until then nothing is
+     * held, so an exception leaves nothing behind. */
+    struct list {
+        tn_modules at;
+        bool objects;
+        operator tn_modules() const {
+            for (int64_t i = 0; objects && i < at.n; i++) tn_module_hold(at.at[i]);
+            return at;
+        }
+    } value;
+    modules_ref() { borrow(nullptr, 0); }
+    modules_ref(const list &l) : value(l) {}
+    modules_ref(tn_modules l) { give(l); }
+    modules_ref(std::initializer_list<tn_module *> l) {
+        give(tn_modules_of(l.begin(), static_cast<int64_t>(l.size())));
+    }
+    modules_ref(std::initializer_list<nn::module> l) { borrow(l.begin(), l.size()); }
+    template <class C>
+    modules_ref(const C &c, typename detail::only<decltype(detail::data_of(detail::some<C>())),
+                                                  nn::module>::type * = nullptr) {
+        borrow(c.data(), c.size());
+    }
+
+  private:
+    void give(tn_modules l) {
+        value.at = l;
+        value.objects = false;
+    }
+    /* A module has one member, so an array of them is an array of pointers. */
+    void borrow(const nn::module *at, size_t n) {
+        static_assert(sizeof(nn::module) == sizeof(tn_module *), "a module is a pointer");
+        give(
+            tn_modules_of(static_cast<tn_module *const *>(n ? static_cast<const void *>(at) : this),
+                          static_cast<int64_t>(n)));
+        value.objects = true;
+    }
+};
+
+namespace detail {
+/* What a class of a row is made of: an object, or for C's names the pointer. */
+template <class T>
+struct made_in_c {
+    T *p_;
+    void made(T *fresh) { p_ = fresh; }
+    TN_USE_RESULT T *give() const { return p_; }
+};
+template <class K, class H>
+struct kept {
+    typedef H type;
+};
+template <class H>
+struct kept<as_c, H> {
+    typedef made_in_c<typename H::c_type> type;
+};
+template <class K, class S>
+class module_of : public kept<K, nn::module>::type {
+  protected:
+    S *self() const { return static_cast<S *>(static_cast<void *>(this->p_)); }
+    tensor part_at(tn_tensor *S::*part) const { return tensor(this->p_ ? self()->*part : nullptr); }
+    nn::module part_at(tn_module *S::*part) const {
+        return nn::module(this->p_ ? self()->*part : nullptr);
+    }
+    void same(const nn::module &m, const char *row, site at) {
+        if (m.defined() && detail::is_text(m.get()->row->name, row))
+            this->p_ = tn_module_hold(m.get());
+        else if (!tn_error_set(TN_TYPE, at.file, at.line, "the module is %s, not of the row %s",
+                               m.defined() ? m.type() : "undefined", row))
+            detail::check();
+    }
+
+  public:
+    /* The arguments of the constructor. */
+    TNI_OWN_COPY const decltype(S::o) &options() const {
+        static const S none = S();
+        return this->p_ ? self()->o : none.o;
+    }
+};
+} // namespace detail
+
+/* Of a class whose constructor takes a list: sequential net{a, b}; net.append(c); net[0]. */
+#define TNI_MODULE_LIST(name)                                                                \
+    name(std::initializer_list<nn::module> l, site at = site::here()) {                      \
+        const tn_nn_##name##_args a = {TN_NO_DTYPE, TN_NO_DEVICE, modules_ref(l).value};     \
+        this->made(tn_nn_##name##_at(at.file, at.line, &a));                                 \
+    }                                                                                        \
+    explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {} \
+    bool append(const nn::module &m, site at = site::here()) const {                         \
+        return this->told(                                                                   \
+            tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));       \
+    }                                                                                        \
+    size_t size() const { return this->p_ ? static_cast<size_t>(this->p_->nparts) : 0; }     \
+    nn::module operator[](int i) const { /* undefined if there is none */                    \
+        const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                          \
+        return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                     \
+    }
+
+namespace nn {
+
+/* --- modules of your own ---------------------------------------------------------------------- */
+
+/* Your own module. It has a name for messages, parts, and a forward:
+ *
+ *     struct net : tn::nn::custom {
+ *         tn::nn::linear fc1 = add("fc1", tn::nn::linear(784, 128));
+ *         tn::nn::linear fc2 = add("fc2", tn::nn::linear(128, 10));
+ *         tn::tensor scale = add_parameter("scale", tn::ones({10}));
+ *         net() : custom("Net") {}
+ *         tn::tensor forward(const tn::tensor &x) override { return fc2(fc1(x).relu()) * scale; }
+ *     };
+ *     net n;     n(x);     n.parameters();     n.save("net.safetensors");
+ *
+ * The object must live as long as its module is called. A module that outlives it, say in a
+ * Sequential, keeps its parts, but its forward is an error. make<net>() puts the object on the heap
+ * and gives a module that owns it:
+ *     tn::nn::sequential both{tn::nn::make<net>(), tn::nn::relu()}; */
+class custom : public module {
+    bool on_heap_;   /* the tn_module owns this object, and not the other way round */
+    tn_module *own_; /* held here, whatever becomes of p_; NULL on the heap */
+
+    static custom *object_of(tn_module *m) { return static_cast<custom *>(m->user); }
+    struct forward_call {
+        custom *object;
+        tn::tensor in, out;
+        void operator()() { out = object->forward(in); }
+    };
+    static bool run_forward(tn_mframe *f) {
+        if (!f->m->user)
+            return tn_error_set(TN_INVALID, nullptr, 0,
+                                "its C++ object has ended before the module: make it by "
+                                "tn::nn::make<...>(), whose module owns the object");
+        forward_call run = {object_of(f->m), tn::tensor(tn_input(f, 0)), tn::tensor()};
+        if (!detail::call(run) || !tn_ok()) return false;
+        if (!run.out.defined())
+            return tn_error_set(TN_INVALID, nullptr, 0, "forward returned an undefined tensor");
+        f->out[0] = run.out.get() == run.in.get() ? run.in.get() : calls::lent(run.out);
+        return f->out[0] != nullptr;
+    }
+    struct reset_call {
+        custom *object;
+        void operator()() { object->reset_parameters(); }
+    };
+    static bool run_reset(tn_module *m) {
+        reset_call run = {object_of(m)};
+        return !run.object || (detail::call(run) && tn_ok());
+    }
+    static void run_destroy(tn_module *m) {
+        custom *object = object_of(m);
+        m->user = nullptr;
+        if (object && object->on_heap_) delete object;
+    }
+    void give_child(const char *name, const nn::module &child, site at) {
+        tn_module *m = tn_module_hold(child.get());
+        told(tn_part_child_at(at.file, at.line, p_, name, nullptr, m));
+    }
+    template <class T>
+    friend class holder;
+
+  protected:
+    /* type: the name in messages and printed text, borrowed for as long as the module lives. */
+    TNI_OWN_COPY explicit custom(const char *type = "Module", site at = site::here())
+        : on_heap_(false), own_(nullptr) {
+        static const tn_mrow row = {"Module", nullptr,    nullptr,      sizeof(tn_module), nullptr,
+                                    nullptr,  nullptr,    nullptr,      nullptr,           nullptr,
+                                    nullptr,  &run_reset, &run_forward, &run_destroy,      nullptr};
+        tn_module *m = static_cast<tn_module *>(tn_module_new_at(at.file, at.line, &row));
+        if (m) {
+            m->user = this;
+            m->type = type;
+        }
+        made(tn_module_finish_at(at.file, at.line, m));
+        own_ = tn_module_hold(p_);
+    }
+
+  public:
+    custom(const custom &) = delete;
+    custom &operator=(const custom &) = delete;
+    virtual ~custom() {
+        if (own_ && tn_context_exists() && own_->user == this) own_->user = nullptr;
+        tn_module_free(own_);
+        if (on_heap_) p_ = nullptr;
+    }
+
+    /* What a call of the module computes. */
+    virtual tn::tensor forward(const tn::tensor &x) {
+        (void)x;
+        tn_error_set(TN_UNSUPPORTED, nullptr, 0, "has no forward of one tensor");
+        detail::check();
+        return tn::tensor();
+    }
+    /* What reset() does here, after it has reset the children. */
+    virtual void reset_parameters() {}
+
+    /* Adds a module under a name without a dot, and returns it. */
+    template <class M>
+    M &add(const char *name, M &child, site at = site::here()) {
+        give_child(name, child, at);
+        return child;
+    }
+    template <class M>
+    M add(const char *name, M &&child, site at = site::here()) {
+        give_child(name, child, at);
+        return static_cast<M &&>(child);
+    }
+    /* Adds a tensor, which the module shares: to() and load() change the tensor returned. */
+    tn::tensor add_parameter(const char *name, const tn::tensor &t, bool requires_grad = true,
+                             site at = site::here()) {
+        if (requires_grad && t.defined()) t.requires_grad_(true, at);
+        told(tn_part_give_at(at.file, at.line, p_, TN_PARAM, name, nullptr, t.get()));
+        return t;
+    }
+    tn::tensor add_buffer(const char *name, const tn::tensor &t, bool saved = true,
+                          site at = site::here()) {
+        const tn_part_kind kind = saved ? TN_BUFFER : TN_TRANSIENT;
+        told(tn_part_give_at(at.file, at.line, p_, kind, name, nullptr, t.get()));
+        return t;
+    }
+};
+
+/* A module that owns an object of yours: auto n = tn::nn::make<net>(); n(x); n->fc1 */
+template <class T>
+class holder : public module {
+  public:
+    /* Takes an object that new made. */
+    explicit holder(T *object) {
+        custom *c = object;
+        if (!c || !c->p_) {
+            delete object;
+            return;
+        }
+        p_ = c->p_;
+        c->on_heap_ = true;
+        tn_module_free(c->own_);
+        c->own_ = nullptr;
+    }
+    T *operator->() const { return static_cast<T *>(static_cast<custom *>(p_->user)); }
+    T &operator*() const { return *operator->(); }
+};
+template <class T, class... A>
+inline holder<T> make(A &&...args) {
+    T *object = new (std::nothrow) T(static_cast<A &&>(args)...);
+    if (!object && !tn_error_set(TN_MEMORY, nullptr, 0, "out of memory for a module"))
+        detail::check();
+    return holder<T>(object);
+}
+
+/* --- initial values --------------------------------------------------------------------------- */
+
+/* torch.nn.init; see nn.h. Each writes into t without recording and returns it. */
+namespace init {
+inline tn::tensor constant_(tensor_ref t, double value, site at = site::here()) {
+    return detail::as_objects::written(tn_nn_init_constant_at(at.file, at.line, t.value, value));
+}
+inline tn::tensor uniform_(tensor_ref t, double from = 0, double to = 1, site at = site::here()) {
+    return detail::as_objects::written(tn_nn_init_uniform_at(at.file, at.line, t.value, from, to));
+}
+inline tn::tensor normal_(tensor_ref t, double mean = 0, double std = 1, site at = site::here()) {
+    return detail::as_objects::written(tn_nn_init_normal_at(at.file, at.line, t.value, mean, std));
+}
+inline tn::tensor xavier_uniform_(tensor_ref t, double gain = 1, site at = site::here()) {
+    return detail::as_objects::written(
+        tn_nn_init_xavier_uniform_at(at.file, at.line, t.value, gain));
+}
+inline tn::tensor xavier_normal_(tensor_ref t, double gain = 1, site at = site::here()) {
+    return detail::as_objects::written(
+        tn_nn_init_xavier_normal_at(at.file, at.line, t.value, gain));
+}
+inline tn::tensor kaiming_uniform_(tensor_ref t, double a = 0, tn_fan mode = TN_FAN_IN,
+                                   tn_nn_init_for nonlinearity = TN_INIT_LEAKY_RELU,
+                                   site at = site::here()) {
+    return detail::as_objects::written(
+        tn_nn_init_kaiming_uniform_at(at.file, at.line, t.value, a, mode, nonlinearity));
+}
+inline tn::tensor kaiming_normal_(tensor_ref t, double a = 0, tn_fan mode = TN_FAN_IN,
+                                  tn_nn_init_for nonlinearity = TN_INIT_LEAKY_RELU,
+                                  site at = site::here()) {
+    return detail::as_objects::written(
+        tn_nn_init_kaiming_normal_at(at.file, at.line, t.value, a, mode, nonlinearity));
+}
+} // namespace init
+
+} // namespace nn
+TNI_TN_END
+#endif
+
+
+/* ================================================================================================
+ * == [7] cxx_optim.h
+ *
+ * C++ only: optimizers, schedules, clipping.
+ *
+ *     tn::optim::adam opt(net.parameters(), {.lr = 1e-3});     (C++20)
+ *     tn::optim::step_lr schedule(opt, 30, 0.1);
+ *     opt.zero_grad();     loss.backward();     opt.step();     schedule.step();
+ *
+ * An optimizer owns a tn_optimizer and moves, but does not copy; a schedule likewise. A schedule
+ * must end before its optimizer, as it does if it is declared after it. */
+
+#if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
+TNI_TN_BEGIN
+namespace detail {
+inline double not_a_number() { /* <math.h> of C++ would double the cost of this file */
+    volatile double zero = 0;
+    return zero / zero;
+}
+} // namespace detail
+
+namespace optim {
+
+/* An option of a group that is a number, for add_group. */
+struct option {
+    const char *name;
+    double value;
+};
+
+class optimizer {
+  protected:
+    tn_optimizer *p_;
+    void made(tn_optimizer *fresh) {
+        p_ = fresh;
+        if (!fresh) detail::check();
+    }
+    static bool told(bool ok) {
+        if (!ok) detail::check();
+        return ok;
+    }
+
+  public:
+    typedef tn_optimizer c_type;
+    optimizer() noexcept : p_(nullptr) {}
+    /* Owns what a function of C returned. */
+    static optimizer take(tn_optimizer *fresh) {
+        optimizer o;
+        o.made(fresh);
+        return o;
+    }
+    optimizer(optimizer &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    optimizer &operator=(optimizer &&o) noexcept {
+        tn_optimizer *p = p_;
+        p_ = o.p_;
+        o.p_ = p;
+        return *this;
+    }
+    optimizer(const optimizer &) = delete;
+    ~optimizer() { tn_optimizer_free(p_); }
+
+    tn_optimizer *get() const noexcept { return p_; }
+    tn_optimizer *release() noexcept {
+        tn_optimizer *p = p_;
+        p_ = nullptr;
+        return p;
+    }
+    bool defined() const noexcept { return p_ != nullptr; }
+
+    /* Makes a step with the parameters' .grad; all change, or none. */
+    bool step(site at = site::here()) { return told(tn_optimizer_step_at(at.file, at.line, p_)); }
+    /* Calls f, which computes the loss and runs backward, records meanwhile, makes a step, and
+     * returns the loss.
+     *     opt.step([&] { opt.zero_grad(); tn::tensor l = loss(net(x), y); l.backward(); return l;
+     *     }); */
+    template <class F>
+    auto step(F f, site at = site::here()) -> decltype(tensor(f())) {
+        tensor loss;
+        {
+            enable_grad recorded;
+            loss = f();
+        }
+        step(at);
+        return loss;
+    }
+    void zero_grad() { tn_optimizer_zero_grad(p_); }
+
+    int groups() const { return tn_optimizer_groups(p_); }
+    /* Adds a group of parameters with options of its own. Returns its number; -1 with an error.
+     *     opt.add_group(head.parameters(), {{"lr", 1e-2}}); */
+    int add_group(tensor_list params, std::initializer_list<option> options = {},
+                  site at = site::here());
+    /* An option of a group by name: a number, or a bool as 0 or 1. NaN with an error. */
+    double get(const char *name, int group = 0, site at = site::here()) const {
+        const double v = tn_optimizer_get_at(at.file, at.line, p_, group, name);
+        if (v != v) detail::check();
+        return v;
+    }
+    bool set(const char *name, double value, int group = 0, site at = site::here()) {
+        return told(tn_optimizer_set_at(at.file, at.line, p_, group, name, value));
+    }
+    double lr(int group = 0, site at = site::here()) const { return get("lr", group, at); }
+    bool set_lr(double lr, site at = site::here()) { /* of all groups */
+        bool ok = true;
+        for (int g = 0; ok && g < groups(); g++) ok = set("lr", lr, g, at);
+        return ok;
+    }
+
+    named_tensors state_dict(site at = site::here()) const {
+        return named_tensors(tn_optimizer_state_dict_at(at.file, at.line, p_));
+    }
+    bool load(const named_tensors &l, site at = site::here()) {
+        return told(
+            tn_optimizer_load_at(at.file, at.line, p_, l.data(), static_cast<int64_t>(l.size())));
+    }
+    /* The state dict as a safetensors file. */
+    bool save(const char *path, site at = site::here()) const {
+        const named_tensors l = state_dict(at);
+        return told(tn_safetensors_save_at(at.file, at.line, path, l.data(),
+                                           static_cast<int64_t>(l.size()), nullptr, 0));
+    }
+    bool load(const char *path, site at = site::here()) {
+        return load(named_tensors(tn_safetensors_load_at(at.file, at.line, path)), at);
+    }
+};
+inline int optimizer::add_group(tensor_list params, std::initializer_list<option> options,
+                                site at) {
+    enum { MOST = 16 };
+    tn_value values[MOST];
+    int n = 0;
+    if (options.size() > static_cast<size_t>(MOST)) {
+        told(tn_error_set(TN_INVALID, at.file, at.line, "add_group: more than %d options",
+                          static_cast<int>(MOST)));
+        return -1;
+    }
+    for (const option &each : options) {
+        values[n] = tn_value();
+        values[n].type = TN_T_FLOAT;
+        values[n].name = each.name;
+        values[n++].as.real = each.value;
+    }
+    const int group = tn_optimizer_group_at(at.file, at.line, p_, params.value, values, n);
+    if (group < 0) detail::check();
+    return group;
+}
+
+/* --- schedules -------------------------------------------------------------------------------- */
+
+class schedule {
+  protected:
+    tn_schedule *p_;
+    void *f_; /* a function that this owns, and what drops it */
+    void (*drop_)(void *);
+    schedule() noexcept : p_(nullptr), f_(nullptr), drop_(nullptr) {}
+    void made(tn_schedule *fresh) {
+        p_ = fresh;
+        if (!fresh) detail::check();
+    }
+
+  public:
+    schedule(schedule &&o) noexcept : p_(o.p_), f_(o.f_), drop_(o.drop_) {
+        o.p_ = nullptr;
+        o.f_ = nullptr;
+    }
+    schedule(const schedule &) = delete;
+    schedule &operator=(const schedule &) = delete;
+    ~schedule() {
+        tn_schedule_free(p_);
+        if (f_) drop_(f_);
+    }
+    tn_schedule *get() const noexcept { return p_; }
+    bool step(site at = site::here()) {
+        const bool ok = tn_schedule_step_at(at.file, at.line, p_);
+        if (!ok) detail::check();
+        return ok;
+    }
+    int64_t count() const { return p_ ? tn_schedule_count(p_) : 0; } /* of steps */
+    double initial(int group = 0) const { return tn_schedule_initial(p_, group); }
+    /* Goes on after `count` steps from these initial rates, one a group. */
+    bool resume(int64_t count, float_list initial_rates, site at = site::here()) {
+        const bool ok = tn_schedule_resume_at(at.file, at.line, p_, count, initial_rates.value.at,
+                                              static_cast<int>(initial_rates.value.n));
+        if (!ok) detail::check();
+        return ok;
+    }
+};
+
+/* StepLR, CosineAnnealingLR, LambdaLR of torch; see optim.h. */
+class step_lr : public schedule {
+  public:
+    step_lr(const optimizer &o, int64_t every, double gamma = 0.1, site at = site::here()) {
+        made(tn_optim_step_lr_at(at.file, at.line, o.get(), every, gamma));
+    }
+};
+class cosine_lr : public schedule {
+  public:
+    cosine_lr(const optimizer &o, int64_t t_max, double eta_min = 0, site at = site::here()) {
+        made(tn_optim_cosine_lr_at(at.file, at.line, o.get(), t_max, eta_min));
+    }
+};
+/* lr is its initial value times f(step).
+ *     tn::optim::lambda_lr warm(opt, [](int64_t step) { return step < 99 ? 0.1 : 1.0; }); */
+class lambda_lr : public schedule {
+    template <class F>
+    struct factor_call {
+        F &f;
+        int64_t step;
+        double result;
+        void operator()() { result = static_cast<double>(f(step)); }
+    };
+    template <class F>
+    static double factor(int64_t step, void *user) {
+        factor_call<F> run = {*static_cast<F *>(user), step, 0};
+        return detail::call(run) ? run.result : detail::not_a_number();
+    }
+
+  public:
+    template <class F>
+    lambda_lr(const optimizer &o, F f, site at = site::here()) {
+        f_ = detail::copied(f);
+        drop_ = &detail::drop<F>;
+        p_ = f_ ? tn_optim_lambda_lr_at(at.file, at.line, o.get(), &factor<F>, f_) : nullptr;
+        if (p_) return;
+        if (f_) drop_(f_);
+        f_ = nullptr;
+        detail::check();
+    }
+};
+} // namespace optim
+
+namespace nn {
+/* Scales the gradients so that their common norm is at most max_norm; returns the norm before. */
+inline double clip_grad_norm_(tensor_list params, double max_norm, double norm_type = 2,
+                              site at = site::here()) {
+    const double norm =
+        tn_nn_clip_grad_norm_at(at.file, at.line, params.value, max_norm, norm_type);
+    if (norm != norm) detail::check();
+    return norm;
+}
+} // namespace nn
+TNI_TN_END
+#endif
+
+
+/* ================================================================================================
+ * == [8] overloads_nn.h
+ *
+ * C++: every module and optimizer as a class.
  *
  * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */
 
 #if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
-TNI_NAMESPACE_BEGIN
-struct tn_module_list { /* {a, b}: taken by the constructor */
-    tn_modules value;
-    tn_module_list(tn_modules l) : value(l) {}
-    tn_module_list(std::initializer_list<tn_module *> l)
-        : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}
+TNI_TN_BEGIN
+namespace nn {
+struct relu_options {
+    typedef relu_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
-template <class = void> inline tn_module *tn_nn_relu(bool inplace = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_relu_args a = {inplace, dtype, device, 0};
-    return tn_nn_relu_at(at.file, at.line, &a);
 }
-template <class = void> inline tn_module *tn_nn_leaky_relu(double negative_slope = 0.01,
-    bool inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
-    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class relu : public detail::module_of<K, tn_nn_relu_self> {
+  public:
+    explicit relu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_relu_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_relu_at(at.file, at.line, &a));
+    }
+    explicit relu(relu_options o, site at = site::here()) {
+        const tn_nn_relu_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_relu_at(at.file, at.line, &a));
+    }
+    explicit relu(const nn::module &m, site at = site::here()) {
+        this->same(m, "relu", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_prelu(int64_t num_parameters = 1,
-    double init = 0.25, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_prelu_args a = {num_parameters, init, dtype, device, 0};
-    return tn_nn_prelu_at(at.file, at.line, &a);
+typedef rows::relu<detail::as_objects> relu;
 }
-template <class = void> inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
-    return tn_nn_gelu_at(at.file, at.line, &a);
+namespace nn {
+struct leaky_relu_options {
+    typedef leaky_relu_options self_;
+    TNI_OPTION(double, negative_slope, 0.01)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_silu(bool inplace = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_silu_args a = {inplace, dtype, device, 0};
-    return tn_nn_silu_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class leaky_relu : public detail::module_of<K, tn_nn_leaky_relu_self> {
+  public:
+    explicit leaky_relu(first_option<double> negative_slope = 0.01, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_leaky_relu_args a = {negative_slope.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_leaky_relu_at(at.file, at.line, &a));
+    }
+    explicit leaky_relu(leaky_relu_options o, site at = site::here()) {
+        const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_leaky_relu_at(at.file, at.line, &a));
+    }
+    explicit leaky_relu(const nn::module &m, site at = site::here()) {
+        this->same(m, "leaky_relu", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_sigmoid(tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_sigmoid_args a = {dtype, device, 0};
-    return tn_nn_sigmoid_at(at.file, at.line, &a);
+typedef rows::leaky_relu<detail::as_objects> leaky_relu;
 }
-template <class = void> inline tn_module *tn_nn_tanh(tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_tanh_args a = {dtype, device, 0};
-    return tn_nn_tanh_at(at.file, at.line, &a);
+namespace nn {
+struct prelu_options {
+    typedef prelu_options self_;
+    TNI_OPTION(integer, num_parameters, 1)
+    TNI_OPTION(double, init, 0.25)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_softplus(double beta = 1, double threshold = 20,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
-    return tn_nn_softplus_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class prelu : public detail::module_of<K, tn_nn_prelu_self> {
+  public:
+    explicit prelu(integer num_parameters = 1, double init = 0.25, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_prelu_args a = {num_parameters.value, init, dtype, device, 0};
+        this->made(tn_nn_prelu_at(at.file, at.line, &a));
+    }
+    explicit prelu(prelu_options o, site at = site::here()) {
+        const tn_nn_prelu_args a = {o.num_parameters.value, o.init, o.dtype, o.device, 0};
+        this->made(tn_nn_prelu_at(at.file, at.line, &a));
+    }
+    explicit prelu(const nn::module &m, site at = site::here()) {
+        this->same(m, "prelu", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_prelu_self::weight); }
+};
 }
-template <class = void> inline tn_module *tn_nn_softsign(tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_softsign_args a = {dtype, device, 0};
-    return tn_nn_softsign_at(at.file, at.line, &a);
+typedef rows::prelu<detail::as_objects> prelu;
 }
-template <class = void> inline tn_module *tn_nn_softmax(int64_t dim = TN_NONE,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_softmax_args a = {dim, dtype, device, 0};
-    return tn_nn_softmax_at(at.file, at.line, &a);
+namespace nn {
+struct gelu_options {
+    typedef gelu_options self_;
+    TNI_OPTION(tn_approximate, approximate, TN_APPROXIMATE_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_log_softmax(int64_t dim = TN_NONE,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
-    return tn_nn_log_softmax_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class gelu : public detail::module_of<K, tn_nn_gelu_self> {
+  public:
+    explicit gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gelu_args a = {approximate, dtype, device, 0};
+        this->made(tn_nn_gelu_at(at.file, at.line, &a));
+    }
+    explicit gelu(gelu_options o, site at = site::here()) {
+        const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
+        this->made(tn_nn_gelu_at(at.file, at.line, &a));
+    }
+    explicit gelu(const nn::module &m, site at = site::here()) {
+        this->same(m, "gelu", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_multihead_attention(int64_t embed_dim,
-    int64_t num_heads, double dropout = 0, bool bias = true, bool batch_first = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
-        num_heads};
-    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+typedef rows::gelu<detail::as_objects> gelu;
 }
-template <class = void> inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module, tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr, bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true, bool is_causal = false, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, is_causal, module, query, key, value};
-    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+namespace nn {
+struct silu_options {
+    typedef silu_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_sequential(tn_module_list modules,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_sequential_args a = {dtype, device, modules.value};
-    return tn_nn_sequential_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class silu : public detail::module_of<K, tn_nn_silu_self> {
+  public:
+    explicit silu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_silu_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_silu_at(at.file, at.line, &a));
+    }
+    explicit silu(silu_options o, site at = site::here()) {
+        const tn_nn_silu_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_silu_at(at.file, at.line, &a));
+    }
+    explicit silu(const nn::module &m, site at = site::here()) {
+        this->same(m, "silu", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_module_list(tn_module_list modules,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_module_list_args a = {dtype, device, modules.value};
-    return tn_nn_module_list_at(at.file, at.line, &a);
+typedef rows::silu<detail::as_objects> silu;
 }
-template <class = void> inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels,
-    tn_dims kernel_size, tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1},
-    int64_t groups = 1, bool bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups, bias,
-        padding_mode, dtype, device, in_channels, out_channels, kernel_size.value};
-    return tn_nn_conv2d_at(at.file, at.line, &a);
+namespace nn {
+struct sigmoid_options {
+    typedef sigmoid_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size,
-    tn_dims stride = tn_dims(), tn_dims padding = {0}, tn_dims dilation = {1},
-    bool return_indices = false, bool ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value, return_indices,
-        ceil_mode, dtype, device, kernel_size.value};
-    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class sigmoid : public detail::module_of<K, tn_nn_sigmoid_self> {
+  public:
+    explicit sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_sigmoid_args a = {dtype, device, 0};
+        this->made(tn_nn_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit sigmoid(sigmoid_options o, site at = site::here()) {
+        const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit sigmoid(const nn::module &m, site at = site::here()) {
+        this->same(m, "sigmoid", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size,
-    tn_dims stride = tn_dims(), tn_dims padding = {0}, bool ceil_mode = false,
-    bool count_include_pad = true, int64_t divisor_override = TN_NONE,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode, count_include_pad,
-        divisor_override, dtype, device, kernel_size.value};
-    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+typedef rows::sigmoid<detail::as_objects> sigmoid;
 }
-template <class = void> inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
-    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+namespace nn {
+struct tanh_options {
+    typedef tanh_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features,
-    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
-    return tn_nn_linear_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class tanh : public detail::module_of<K, tn_nn_tanh_self> {
+  public:
+    explicit tanh(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_tanh_args a = {dtype, device, 0};
+        this->made(tn_nn_tanh_at(at.file, at.line, &a));
+    }
+    explicit tanh(tanh_options o, site at = site::here()) {
+        const tn_nn_tanh_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_tanh_at(at.file, at.line, &a));
+    }
+    explicit tanh(const nn::module &m, site at = site::here()) {
+        this->same(m, "tanh", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_embedding(int64_t num_embeddings,
-    int64_t embedding_dim, int64_t padding_idx = TN_NONE, bool scale_grad_by_freq = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
-        embedding_dim};
-    return tn_nn_embedding_at(at.file, at.line, &a);
+typedef rows::tanh<detail::as_objects> tanh;
 }
-template <class = void> inline tn_module *tn_nn_dropout(double p = 0.5, bool inplace = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
-    return tn_nn_dropout_at(at.file, at.line, &a);
+namespace nn {
+struct softplus_options {
+    typedef softplus_options self_;
+    TNI_OPTION(double, beta, 1)
+    TNI_OPTION(double, threshold, 20)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_identity(tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_identity_args a = {dtype, device, 0};
-    return tn_nn_identity_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class softplus : public detail::module_of<K, tn_nn_softplus_self> {
+  public:
+    explicit softplus(first_option<double> beta = 1, double threshold = 20,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softplus_args a = {beta.value, threshold, dtype, device, 0};
+        this->made(tn_nn_softplus_at(at.file, at.line, &a));
+    }
+    explicit softplus(softplus_options o, site at = site::here()) {
+        const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
+        this->made(tn_nn_softplus_at(at.file, at.line, &a));
+    }
+    explicit softplus(const nn::module &m, site at = site::here()) {
+        this->same(m, "softplus", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_flatten(int64_t start_dim = 1,
-    int64_t end_dim = -1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
-    return tn_nn_flatten_at(at.file, at.line, &a);
+typedef rows::softplus<detail::as_objects> softplus;
 }
-template <class = void> inline tn_module *tn_nn_cross_entropy_loss(tn_tensor *weight = nullptr,
-    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
-    double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
-        dtype, device, 0};
-    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+namespace nn {
+struct softsign_options {
+    typedef softsign_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_tensor *tn_nn_cross_entropy_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
-    return tn_nn_cross_entropy_loss_forward_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class softsign : public detail::module_of<K, tn_nn_softsign_self> {
+  public:
+    explicit softsign(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_softsign_args a = {dtype, device, 0};
+        this->made(tn_nn_softsign_at(at.file, at.line, &a));
+    }
+    explicit softsign(softsign_options o, site at = site::here()) {
+        const tn_nn_softsign_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_softsign_at(at.file, at.line, &a));
+    }
+    explicit softsign(const nn::module &m, site at = site::here()) {
+        this->same(m, "softsign", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_nll_loss(tn_tensor *weight = nullptr,
-    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
-    return tn_nn_nll_loss_at(at.file, at.line, &a);
+typedef rows::softsign<detail::as_objects> softsign;
 }
-template <class = void> inline tn_tensor *tn_nn_nll_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_nll_loss_forward_args a = {module, input, target};
-    return tn_nn_nll_loss_forward_at(at.file, at.line, &a);
+namespace nn {
+struct softmax_options {
+    typedef softmax_options self_;
+    TNI_OPTION(integer, dim, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
-    return tn_nn_mse_loss_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class softmax : public detail::module_of<K, tn_nn_softmax_self> {
+  public:
+    explicit softmax(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softmax_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_softmax_at(at.file, at.line, &a));
+    }
+    explicit softmax(softmax_options o, site at = site::here()) {
+        const tn_nn_softmax_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_softmax_at(at.file, at.line, &a));
+    }
+    explicit softmax(const nn::module &m, site at = site::here()) {
+        this->same(m, "softmax", at);
+    }
+};
 }
-template <class = void> inline tn_tensor *tn_nn_mse_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_mse_loss_forward_args a = {module, input, target};
-    return tn_nn_mse_loss_forward_at(at.file, at.line, &a);
+typedef rows::softmax<detail::as_objects> softmax;
 }
-template <class = void> inline tn_module *tn_nn_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
-    return tn_nn_l1_loss_at(at.file, at.line, &a);
+namespace nn {
+struct log_softmax_options {
+    typedef log_softmax_options self_;
+    TNI_OPTION(integer, dim, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_tensor *tn_nn_l1_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_l1_loss_forward_args a = {module, input, target};
-    return tn_nn_l1_loss_forward_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class log_softmax : public detail::module_of<K, tn_nn_log_softmax_self> {
+  public:
+    explicit log_softmax(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_log_softmax_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_log_softmax_at(at.file, at.line, &a));
+    }
+    explicit log_softmax(log_softmax_options o, site at = site::here()) {
+        const tn_nn_log_softmax_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_log_softmax_at(at.file, at.line, &a));
+    }
+    explicit log_softmax(const nn::module &m, site at = site::here()) {
+        this->same(m, "log_softmax", at);
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_bce_loss(tn_tensor *weight = nullptr,
-    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
-    return tn_nn_bce_loss_at(at.file, at.line, &a);
+typedef rows::log_softmax<detail::as_objects> log_softmax;
 }
-template <class = void> inline tn_tensor *tn_nn_bce_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_forward_args a = {module, input, target};
-    return tn_nn_bce_loss_forward_at(at.file, at.line, &a);
+namespace nn {
+struct multihead_attention_options {
+    typedef multihead_attention_options self_;
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_module *tn_nn_bce_with_logits_loss(tn_tensor *weight = nullptr,
-    tn_reduction reduction = TN_REDUCTION_MEAN, tn_tensor *pos_weight = nullptr,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
-    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+struct attn_output_attn_output_weights {
+    tensor attn_output, attn_output_weights;
+};
+template <>
+struct detail::in_objects<tn_attn_output_attn_output_weights> {
+    typedef attn_output_attn_output_weights type;
+    static type made(const tn_attn_output_attn_output_weights &c) {
+        type r = {tensor::take(c.attn_output), tensor::take(c.attn_output_weights)};
+        return r;
+    }
+    static type borrowed(const tn_attn_output_attn_output_weights &c) {
+        type r = {tensor(c.attn_output), tensor(c.attn_output_weights)};
+        return r;
+    }
+};
+namespace nn {
+struct multihead_attention_forward_options {
+    typedef multihead_attention_forward_options self_;
+    TNI_OPTION(tensor_ref, key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, need_weights, true)
+    TNI_OPTION(tensor_ref, attn_mask, tensor_ref())
+    TNI_OPTION(flag, average_attn_weights, true)
+    TNI_OPTION(flag, is_causal, false)
+};
+template <class K = as_objects> inline typename K::template many<tn_attn_output_attn_output_weights>::type multihead_attention_forward(tn_module *module, tensor_ref query, tensor_ref key, tensor_ref value, tensor_ref key_padding_mask = tensor_ref(), flag need_weights = true, tensor_ref attn_mask = tensor_ref(), flag average_attn_weights = true, flag is_causal = false, site at = site()) {
+    return K::call(tn_nn_multihead_attention_forward_at, at, {key_padding_mask.value,
+        need_weights.value, attn_mask.value, average_attn_weights.value, is_causal.value, module,
+        query.value, key.value, value.value});
 }
-template <class = void> inline tn_tensor *tn_nn_bce_with_logits_loss_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
-    return tn_nn_bce_with_logits_loss_forward_at(at.file, at.line, &a);
+template <class K = as_objects> inline typename K::template many<tn_attn_output_attn_output_weights>::type multihead_attention_forward(tn_module *module, tensor_ref query, tensor_ref key, tensor_ref value, multihead_attention_forward_options o, site at = site()) {
+    return K::call(tn_nn_multihead_attention_forward_at, at, {o.key_padding_mask.value,
+        o.need_weights.value, o.attn_mask.value, o.average_attn_weights.value, o.is_causal.value,
+        module, query.value, key.value, value.value});
 }
-template <class = void> inline tn_module *tn_nn_batch_norm1d(int64_t num_features,
-    double eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), bool affine = true,
-    bool track_running_stats = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
-        device, num_features};
-    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
 }
-template <class = void> inline tn_module *tn_nn_batch_norm2d(int64_t num_features,
-    double eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), bool affine = true,
-    bool track_running_stats = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
-        device, num_features};
-    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class multihead_attention : public detail::module_of<K,
+    tn_nn_multihead_attention_self> {
+  public:
+    explicit multihead_attention(integer embed_dim, integer num_heads,
+        first_option<double> dropout = 0, flag bias = true, flag batch_first = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multihead_attention_args a = {dropout.value, bias.value, batch_first.value,
+            dtype, device, embed_dim.value, num_heads.value};
+        this->made(tn_nn_multihead_attention_at(at.file, at.line, &a));
+    }
+    explicit multihead_attention(integer embed_dim, integer num_heads,
+        multihead_attention_options o, site at = site::here()) {
+        const tn_nn_multihead_attention_args a = {o.dropout, o.bias.value, o.batch_first.value,
+            o.dtype, o.device, embed_dim.value, num_heads.value};
+        this->made(tn_nn_multihead_attention_at(at.file, at.line, &a));
+    }
+    explicit multihead_attention(const nn::module &m, site at = site::here()) {
+        this->same(m, "multihead_attention", at);
+    }
+    tensor in_proj_weight() const {
+        return this->part_at(&tn_nn_multihead_attention_self::in_proj_weight); }
+    tensor in_proj_bias() const {
+        return this->part_at(&tn_nn_multihead_attention_self::in_proj_bias); }
+    nn::module out_proj() const { return this->part_at(&tn_nn_multihead_attention_self::out_proj); }
+    typename K::template many<tn_attn_output_attn_output_weights>::type operator()(tensor_ref query, tensor_ref key, tensor_ref value, tensor_ref key_padding_mask = tensor_ref(), flag need_weights = true, tensor_ref attn_mask = tensor_ref(), flag average_attn_weights = true, flag is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_multihead_attention_forward_at, at, {key_padding_mask.value,
+            need_weights.value, attn_mask.value, average_attn_weights.value, is_causal.value, this->p_,
+            query.value, key.value, value.value});
+    }
+    typename K::template many<tn_attn_output_attn_output_weights>::type operator()(tensor_ref query, tensor_ref key, tensor_ref value, multihead_attention_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_multihead_attention_forward_at, at, {o.key_padding_mask.value,
+            o.need_weights.value, o.attn_mask.value, o.average_attn_weights.value, o.is_causal.value,
+            this->p_, query.value, key.value, value.value});
+    }
+};
 }
-template <class = void> inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape,
-    double eps = 1e-05, bool elementwise_affine = true, bool bias = true,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
-        normalized_shape.value};
-    return tn_nn_layer_norm_at(at.file, at.line, &a);
+typedef rows::multihead_attention<detail::as_objects> multihead_attention;
 }
-template <class = void> inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size,
-    int64_t num_layers = 1, bool bias = true, bool batch_first = false, double dropout = 0,
-    bool bidirectional = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
-        device, input_size, hidden_size};
-    return tn_nn_lstm_at(at.file, at.line, &a);
+namespace nn {
+struct sequential_options {
+    typedef sequential_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module,
-    tn_tensor *input, tn_tensor *h = nullptr, tn_tensor *c = nullptr, tn_site at = tn_site::here())
-    {
-    const tn_nn_lstm_forward_args a = {h, c, module, input};
-    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class sequential : public detail::module_of<K, tn_nn_sequential_self> {
+  public:
+    explicit sequential(modules_ref modules, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_sequential_args a = {dtype, device, modules.value};
+        this->made(tn_nn_sequential_at(at.file, at.line, &a));
+    }
+    explicit sequential(modules_ref modules, sequential_options o, site at = site::here()) {
+        const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
+        this->made(tn_nn_sequential_at(at.file, at.line, &a));
+    }
+    TNI_MODULE_LIST(sequential)
+    explicit sequential(const nn::module &m, site at = site::here()) {
+        this->same(m, "sequential", at);
+    }
+};
 }
-template <class = void> inline tn_optimizer *tn_optim_adam(tn_tensor_list params,
-    double lr = 0.001, tn_doubles betas = {0.9, 0.999}, double eps = 1e-08,
-    double weight_decay = 0, bool amsgrad = false, bool maximize = false,
-    tn_site at = tn_site::here()) {
-    const tn_optim_adam_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
-        params.value};
-    return tn_optim_adam_at(at.file, at.line, &a);
+typedef rows::sequential<detail::as_objects> sequential;
 }
-template <class = void> inline tn_optimizer *tn_optim_adamw(tn_tensor_list params,
-    double lr = 0.001, tn_doubles betas = {0.9, 0.999}, double eps = 1e-08,
-    double weight_decay = 0.01, bool amsgrad = false, bool maximize = false,
-    tn_site at = tn_site::here()) {
-    const tn_optim_adamw_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
-        params.value};
-    return tn_optim_adamw_at(at.file, at.line, &a);
+namespace nn {
+struct module_list_options {
+    typedef module_list_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
 }
-template <class = void> inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, double lr = 0.001,
-    double momentum = 0, double dampening = 0, double weight_decay = 0, bool nesterov = false,
-    bool maximize = false, tn_site at = tn_site::here()) {
-    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize,
-        params.value};
-    return tn_optim_sgd_at(at.file, at.line, &a);
+namespace nn {
+namespace rows {
+template <class K> class module_list : public detail::module_of<K, tn_nn_module_list_self> {
+  public:
+    explicit module_list(modules_ref modules, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_module_list_args a = {dtype, device, modules.value};
+        this->made(tn_nn_module_list_at(at.file, at.line, &a));
+    }
+    explicit module_list(modules_ref modules, module_list_options o, site at = site::here()) {
+        const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
+        this->made(tn_nn_module_list_at(at.file, at.line, &a));
+    }
+    TNI_MODULE_LIST(module_list)
+    explicit module_list(const nn::module &m, site at = site::here()) {
+        this->same(m, "module_list", at);
+    }
+};
 }
-/* The lists of C, spelled as there. */
-#define TN_MODULES(...) (tn_module_list({__VA_ARGS__}))
+typedef rows::module_list<detail::as_objects> module_list;
+}
+namespace nn {
+struct conv2d_options {
+    typedef conv2d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class conv2d : public detail::module_of<K, tn_nn_conv2d_self> {
+  public:
+    explicit conv2d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list dilation = {1},
+        integer groups = 1, flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups.value,
+            bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
+            kernel_size.value};
+        this->made(tn_nn_conv2d_at(at.file, at.line, &a));
+    }
+    explicit conv2d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv2d_options o, site at = site::here()) {
+        const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
+            out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv2d_at(at.file, at.line, &a));
+    }
+    explicit conv2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv2d_self::bias); }
+};
+}
+typedef rows::conv2d<detail::as_objects> conv2d;
+}
+namespace nn {
+struct max_pool2d_options {
+    typedef max_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
+  public:
+    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(size_list kernel_size, max_pool2d_options o, site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool2d(size_list(l), max_pool2d_options(), at) {}
+    explicit max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool2d", at);
+    }
+};
+}
+typedef rows::max_pool2d<detail::as_objects> max_pool2d;
+}
+namespace nn {
+struct avg_pool2d_options {
+    typedef avg_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(integer, divisor_override, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
+  public:
+    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(size_list kernel_size, avg_pool2d_options o, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
+    explicit avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool2d", at);
+    }
+};
+}
+typedef rows::avg_pool2d<detail::as_objects> avg_pool2d;
+}
+namespace nn {
+struct adaptive_avg_pool2d_options {
+    typedef adaptive_avg_pool2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool2d_self> {
+  public:
+    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(size_list output_size, adaptive_avg_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
+    explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool2d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
+}
+namespace nn {
+struct linear_options {
+    typedef linear_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class linear : public detail::module_of<K, tn_nn_linear_self> {
+  public:
+    explicit linear(integer in_features, integer out_features, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_linear_args a = {bias.value, dtype, device, in_features.value,
+            out_features.value};
+        this->made(tn_nn_linear_at(at.file, at.line, &a));
+    }
+    explicit linear(integer in_features, integer out_features, linear_options o,
+        site at = site::here()) {
+        const tn_nn_linear_args a = {o.bias.value, o.dtype, o.device, in_features.value,
+            out_features.value};
+        this->made(tn_nn_linear_at(at.file, at.line, &a));
+    }
+    explicit linear(const nn::module &m, site at = site::here()) {
+        this->same(m, "linear", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_linear_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_linear_self::bias); }
+};
+}
+typedef rows::linear<detail::as_objects> linear;
+}
+namespace nn {
+struct embedding_options {
+    typedef embedding_options self_;
+    TNI_OPTION(integer, padding_idx, TN_NONE)
+    TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class embedding : public detail::module_of<K, tn_nn_embedding_self> {
+  public:
+    explicit embedding(integer num_embeddings, integer embedding_dim,
+        integer padding_idx = TN_NONE, flag scale_grad_by_freq = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, dtype, device,
+            num_embeddings.value, embedding_dim.value};
+        this->made(tn_nn_embedding_at(at.file, at.line, &a));
+    }
+    explicit embedding(integer num_embeddings, integer embedding_dim, embedding_options o,
+        site at = site::here()) {
+        const tn_nn_embedding_args a = {o.padding_idx.value, o.scale_grad_by_freq.value, o.dtype,
+            o.device, num_embeddings.value, embedding_dim.value};
+        this->made(tn_nn_embedding_at(at.file, at.line, &a));
+    }
+    explicit embedding(const nn::module &m, site at = site::here()) {
+        this->same(m, "embedding", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_embedding_self::weight); }
+};
+}
+typedef rows::embedding<detail::as_objects> embedding;
+}
+namespace nn {
+struct dropout_options {
+    typedef dropout_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout : public detail::module_of<K, tn_nn_dropout_self> {
+  public:
+    explicit dropout(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout_at(at.file, at.line, &a));
+    }
+    explicit dropout(dropout_options o, site at = site::here()) {
+        const tn_nn_dropout_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout_at(at.file, at.line, &a));
+    }
+    explicit dropout(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout", at);
+    }
+};
+}
+typedef rows::dropout<detail::as_objects> dropout;
+}
+namespace nn {
+struct identity_options {
+    typedef identity_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class identity : public detail::module_of<K, tn_nn_identity_self> {
+  public:
+    explicit identity(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_identity_args a = {dtype, device, 0};
+        this->made(tn_nn_identity_at(at.file, at.line, &a));
+    }
+    explicit identity(identity_options o, site at = site::here()) {
+        const tn_nn_identity_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_identity_at(at.file, at.line, &a));
+    }
+    explicit identity(const nn::module &m, site at = site::here()) {
+        this->same(m, "identity", at);
+    }
+};
+}
+typedef rows::identity<detail::as_objects> identity;
+}
+namespace nn {
+struct flatten_options {
+    typedef flatten_options self_;
+    TNI_OPTION(integer, start_dim, 1)
+    TNI_OPTION(integer, end_dim, -1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class flatten : public detail::module_of<K, tn_nn_flatten_self> {
+  public:
+    explicit flatten(integer start_dim = 1, integer end_dim = -1, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_flatten_args a = {start_dim.value, end_dim.value, dtype, device, 0};
+        this->made(tn_nn_flatten_at(at.file, at.line, &a));
+    }
+    explicit flatten(flatten_options o, site at = site::here()) {
+        const tn_nn_flatten_args a = {o.start_dim.value, o.end_dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_flatten_at(at.file, at.line, &a));
+    }
+    explicit flatten(const nn::module &m, site at = site::here()) {
+        this->same(m, "flatten", at);
+    }
+};
+}
+typedef rows::flatten<detail::as_objects> flatten;
+}
+namespace nn {
+struct cross_entropy_loss_options {
+    typedef cross_entropy_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(integer, ignore_index, -100)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(double, label_smoothing, 0)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one cross_entropy_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_cross_entropy_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class cross_entropy_loss : public detail::module_of<K,
+    tn_nn_cross_entropy_loss_self> {
+  public:
+    explicit cross_entropy_loss(tensor_ref weight = tensor_ref(), integer ignore_index = -100,
+        tn_reduction reduction = TN_REDUCTION_MEAN, double label_smoothing = 0,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_cross_entropy_loss_args a = {weight.value, ignore_index.value, reduction,
+            label_smoothing, dtype, device, 0};
+        this->made(tn_nn_cross_entropy_loss_at(at.file, at.line, &a));
+    }
+    explicit cross_entropy_loss(cross_entropy_loss_options o, site at = site::here()) {
+        const tn_nn_cross_entropy_loss_args a = {o.weight.value, o.ignore_index.value, o.reduction,
+            o.label_smoothing, o.dtype, o.device, 0};
+        this->made(tn_nn_cross_entropy_loss_at(at.file, at.line, &a));
+    }
+    explicit cross_entropy_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "cross_entropy_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_cross_entropy_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_cross_entropy_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::cross_entropy_loss<detail::as_objects> cross_entropy_loss;
+}
+namespace nn {
+struct nll_loss_options {
+    typedef nll_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(integer, ignore_index, -100)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one nll_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_nll_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class nll_loss : public detail::module_of<K, tn_nn_nll_loss_self> {
+  public:
+    explicit nll_loss(tensor_ref weight = tensor_ref(), integer ignore_index = -100,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_nll_loss_args a = {weight.value, ignore_index.value, reduction, dtype, device,
+            0};
+        this->made(tn_nn_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit nll_loss(nll_loss_options o, site at = site::here()) {
+        const tn_nn_nll_loss_args a = {o.weight.value, o.ignore_index.value, o.reduction, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit nll_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "nll_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_nll_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_nll_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::nll_loss<detail::as_objects> nll_loss;
+}
+namespace nn {
+struct mse_loss_options {
+    typedef mse_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one mse_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_mse_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class mse_loss : public detail::module_of<K, tn_nn_mse_loss_self> {
+  public:
+    explicit mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_mse_loss_at(at.file, at.line, &a));
+    }
+    explicit mse_loss(mse_loss_options o, site at = site::here()) {
+        const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_mse_loss_at(at.file, at.line, &a));
+    }
+    explicit mse_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "mse_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_mse_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::mse_loss<detail::as_objects> mse_loss;
+}
+namespace nn {
+struct l1_loss_options {
+    typedef l1_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one l1_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_l1_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class l1_loss : public detail::module_of<K, tn_nn_l1_loss_self> {
+  public:
+    explicit l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit l1_loss(l1_loss_options o, site at = site::here()) {
+        const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit l1_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "l1_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_l1_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::l1_loss<detail::as_objects> l1_loss;
+}
+namespace nn {
+struct bce_loss_options {
+    typedef bce_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one bce_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_bce_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class bce_loss : public detail::module_of<K, tn_nn_bce_loss_self> {
+  public:
+    explicit bce_loss(tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_bce_loss_args a = {weight.value, reduction, dtype, device, 0};
+        this->made(tn_nn_bce_loss_at(at.file, at.line, &a));
+    }
+    explicit bce_loss(bce_loss_options o, site at = site::here()) {
+        const tn_nn_bce_loss_args a = {o.weight.value, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_bce_loss_at(at.file, at.line, &a));
+    }
+    explicit bce_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "bce_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_bce_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_bce_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::bce_loss<detail::as_objects> bce_loss;
+}
+namespace nn {
+struct bce_with_logits_loss_options {
+    typedef bce_with_logits_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tensor_ref, pos_weight, tensor_ref())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one bce_with_logits_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_bce_with_logits_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class bce_with_logits_loss : public detail::module_of<K,
+    tn_nn_bce_with_logits_loss_self> {
+  public:
+    explicit bce_with_logits_loss(tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tensor_ref pos_weight = tensor_ref(),
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_bce_with_logits_loss_args a = {weight.value, reduction, pos_weight.value,
+            dtype, device, 0};
+        this->made(tn_nn_bce_with_logits_loss_at(at.file, at.line, &a));
+    }
+    explicit bce_with_logits_loss(bce_with_logits_loss_options o, site at = site::here()) {
+        const tn_nn_bce_with_logits_loss_args a = {o.weight.value, o.reduction, o.pos_weight.value,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_bce_with_logits_loss_at(at.file, at.line, &a));
+    }
+    explicit bce_with_logits_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "bce_with_logits_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_bce_with_logits_loss_self::weight); }
+    tensor pos_weight() const {
+        return this->part_at(&tn_nn_bce_with_logits_loss_self::pos_weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_bce_with_logits_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::bce_with_logits_loss<detail::as_objects> bce_with_logits_loss;
+}
+namespace nn {
+struct batch_norm1d_options {
+    typedef batch_norm1d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class batch_norm1d : public detail::module_of<K, tn_nn_batch_norm1d_self> {
+  public:
+    explicit batch_norm1d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_batch_norm1d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_batch_norm1d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm1d(integer num_features, batch_norm1d_options o, site at = site::here()) {
+        const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_batch_norm1d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "batch_norm1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_batch_norm1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_batch_norm1d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_batch_norm1d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_batch_norm1d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_batch_norm1d_self::num_batches_tracked); }
+};
+}
+typedef rows::batch_norm1d<detail::as_objects> batch_norm1d;
+}
+namespace nn {
+struct batch_norm2d_options {
+    typedef batch_norm2d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class batch_norm2d : public detail::module_of<K, tn_nn_batch_norm2d_self> {
+  public:
+    explicit batch_norm2d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_batch_norm2d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_batch_norm2d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm2d(integer num_features, batch_norm2d_options o, site at = site::here()) {
+        const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_batch_norm2d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "batch_norm2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_batch_norm2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_batch_norm2d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_batch_norm2d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_batch_norm2d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_batch_norm2d_self::num_batches_tracked); }
+};
+}
+typedef rows::batch_norm2d<detail::as_objects> batch_norm2d;
+}
+namespace nn {
+struct layer_norm_options {
+    typedef layer_norm_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(flag, elementwise_affine, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_norm_self> {
+  public:
+    explicit layer_norm(int_list normalized_shape, first_option<double> eps = 1e-05,
+        flag elementwise_affine = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_layer_norm_args a = {eps.value, elementwise_affine.value, bias.value, dtype,
+            device, normalized_shape.value};
+        this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
+    }
+    explicit layer_norm(int_list normalized_shape, layer_norm_options o, site at = site::here()) {
+        const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine.value, o.bias.value, o.dtype,
+            o.device, normalized_shape.value};
+        this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
+    }
+    explicit layer_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "layer_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_layer_norm_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_layer_norm_self::bias); }
+};
+}
+typedef rows::layer_norm<detail::as_objects> layer_norm;
+}
+namespace nn {
+struct lstm_options {
+    typedef lstm_options self_;
+    TNI_OPTION(integer, num_layers, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct output_h_n_c_n {
+    tensor output, h_n, c_n;
+};
+template <>
+struct detail::in_objects<tn_output_h_n_c_n> {
+    typedef output_h_n_c_n type;
+    static type made(const tn_output_h_n_c_n &c) {
+        type r = {tensor::take(c.output), tensor::take(c.h_n), tensor::take(c.c_n)};
+        return r;
+    }
+    static type borrowed(const tn_output_h_n_c_n &c) {
+        type r = {tensor(c.output), tensor(c.h_n), tensor(c.c_n)};
+        return r;
+    }
+};
+namespace nn {
+struct lstm_forward_options {
+    typedef lstm_forward_options self_;
+    TNI_OPTION(tensor_ref, h, tensor_ref())
+    TNI_OPTION(tensor_ref, c, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_output_h_n_c_n>::type lstm_forward(tn_module *module, tensor_ref input, tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_lstm_forward_at, at, {h.value, c.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_output_h_n_c_n>::type lstm_forward(tn_module *module, tensor_ref input, lstm_forward_options o, site at = site()) {
+    return K::call(tn_nn_lstm_forward_at, at, {o.h.value, o.c.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
+  public:
+    explicit lstm(integer input_size, integer hidden_size, integer num_layers = 1,
+        flag bias = true, flag batch_first = false, double dropout = 0, flag bidirectional = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lstm_args a = {num_layers.value, bias.value, batch_first.value, dropout,
+            bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+        this->made(tn_nn_lstm_at(at.file, at.line, &a));
+    }
+    explicit lstm(integer input_size, integer hidden_size, lstm_options o, site at = site::here()) {
+        const tn_nn_lstm_args a = {o.num_layers.value, o.bias.value, o.batch_first.value,
+            o.dropout, o.bidirectional.value, o.dtype, o.device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_lstm_at(at.file, at.line, &a));
+    }
+    explicit lstm(const nn::module &m, site at = site::here()) {
+        this->same(m, "lstm", at);
+    }
+    typename K::template many<tn_output_h_n_c_n>::type operator()(tensor_ref input,
+        tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_lstm_forward_at, at, {h.value, c.value, this->p_, input.value});
+    }
+    typename K::template many<tn_output_h_n_c_n>::type operator()(tensor_ref input,
+        lstm_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_lstm_forward_at, at, {o.h.value, o.c.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::lstm<detail::as_objects> lstm;
+}
+namespace optim {
+struct adam_options {
+    typedef adam_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, amsgrad, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adam : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adam(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, flag amsgrad = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_adam_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
+            maximize.value, params.value};
+        this->made(tn_optim_adam_at(at.file, at.line, &a));
+    }
+    explicit adam(tensor_list params, adam_options o, site at = site::here()) {
+        const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adam_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adam<detail::as_objects> adam;
+}
+namespace optim {
+struct adamw_options {
+    typedef adamw_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0.01)
+    TNI_OPTION(flag, amsgrad, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adamw : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adamw(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0.01, flag amsgrad = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_adamw_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
+            maximize.value, params.value};
+        this->made(tn_optim_adamw_at(at.file, at.line, &a));
+    }
+    explicit adamw(tensor_list params, adamw_options o, site at = site::here()) {
+        const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adamw_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adamw<detail::as_objects> adamw;
+}
+namespace optim {
+struct sgd_options {
+    typedef sgd_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(double, momentum, 0)
+    TNI_OPTION(double, dampening, 0)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, nesterov, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class sgd : public detail::kept<K, optimizer>::type {
+  public:
+    explicit sgd(tensor_list params, first_option<double> lr = 0.001, double momentum = 0,
+        double dampening = 0, double weight_decay = 0, flag nesterov = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_sgd_args a = {lr.value, momentum, dampening, weight_decay, nesterov.value,
+            maximize.value, params.value};
+        this->made(tn_optim_sgd_at(at.file, at.line, &a));
+    }
+    explicit sgd(tensor_list params, sgd_options o, site at = site::here()) {
+        const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay,
+            o.nesterov.value, o.maximize.value, params.value};
+        this->made(tn_optim_sgd_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::sgd<detail::as_objects> sgd;
+}
+TNI_TN_END
+
+/* C's names: results are as in C. */
+#define TN_MODULES(...) (tn::modules_ref({__VA_ARGS__}).value)
 #define tn_sequential(...) tn_nn_sequential(TN_MODULES(__VA_ARGS__))
-#if __cplusplus >= 202002L
-struct tn_nn_relu_options {
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_relu(tn_nn_relu_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_relu_args a = {o.inplace, o.dtype, o.device, 0};
-    return tn_nn_relu_at(at.file, at.line, &a);
-}
-struct tn_nn_leaky_relu_options {
-    double negative_slope = 0.01;
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
-    return tn_nn_leaky_relu_at(at.file, at.line, &a);
-}
-struct tn_nn_prelu_options {
-    int64_t num_parameters = 1;
-    double init = 0.25;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_prelu(tn_nn_prelu_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_prelu_args a = {o.num_parameters, o.init, o.dtype, o.device, 0};
-    return tn_nn_prelu_at(at.file, at.line, &a);
-}
-struct tn_nn_gelu_options {
-    tn_approximate approximate = TN_APPROXIMATE_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_gelu(tn_nn_gelu_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
-    return tn_nn_gelu_at(at.file, at.line, &a);
-}
-struct tn_nn_silu_options {
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_silu(tn_nn_silu_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_silu_args a = {o.inplace, o.dtype, o.device, 0};
-    return tn_nn_silu_at(at.file, at.line, &a);
-}
-struct tn_nn_sigmoid_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_sigmoid(tn_nn_sigmoid_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
-    return tn_nn_sigmoid_at(at.file, at.line, &a);
-}
-struct tn_nn_tanh_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_tanh(tn_nn_tanh_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_tanh_args a = {o.dtype, o.device, 0};
-    return tn_nn_tanh_at(at.file, at.line, &a);
-}
-struct tn_nn_softplus_options {
-    double beta = 1;
-    double threshold = 20;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_softplus(tn_nn_softplus_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
-    return tn_nn_softplus_at(at.file, at.line, &a);
-}
-struct tn_nn_softsign_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_softsign(tn_nn_softsign_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_softsign_args a = {o.dtype, o.device, 0};
-    return tn_nn_softsign_at(at.file, at.line, &a);
-}
-struct tn_nn_softmax_options {
-    int64_t dim = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_softmax(tn_nn_softmax_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_softmax_args a = {o.dim, o.dtype, o.device, 0};
-    return tn_nn_softmax_at(at.file, at.line, &a);
-}
-struct tn_nn_log_softmax_options {
-    int64_t dim = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_log_softmax(tn_nn_log_softmax_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_log_softmax_args a = {o.dim, o.dtype, o.device, 0};
-    return tn_nn_log_softmax_at(at.file, at.line, &a);
-}
-struct tn_nn_multihead_attention_options {
-    double dropout = 0;
-    bool bias = true;
-    bool batch_first = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_multihead_attention(int64_t embed_dim,
-    int64_t num_heads, tn_nn_multihead_attention_options o, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_args a = {o.dropout, o.bias, o.batch_first, o.dtype, o.device,
-        embed_dim, num_heads};
-    return tn_nn_multihead_attention_at(at.file, at.line, &a);
-}
-struct tn_nn_multihead_attention_forward_options {
-    tn_tensor *key_padding_mask = nullptr;
-    bool need_weights = true;
-    tn_tensor *attn_mask = nullptr;
-    bool average_attn_weights = true;
-    bool is_causal = false;
-};
-template <class = void> inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module, tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
-        o.attn_mask, o.average_attn_weights, o.is_causal, module, query, key, value};
-    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
-}
-struct tn_nn_sequential_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_sequential(tn_module_list modules,
-    tn_nn_sequential_options o, tn_site at = tn_site::here()) {
-    const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
-    return tn_nn_sequential_at(at.file, at.line, &a);
-}
-struct tn_nn_module_list_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_module_list(tn_module_list modules,
-    tn_nn_module_list_options o, tn_site at = tn_site::here()) {
-    const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
-    return tn_nn_module_list_at(at.file, at.line, &a);
-}
-struct tn_nn_conv2d_options {
-    tn_dims stride = {1};
-    tn_dims padding = {0};
-    tn_dims dilation = {1};
-    int64_t groups = 1;
-    bool bias = true;
-    tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels,
-    tn_dims kernel_size, tn_nn_conv2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value, o.groups,
-        o.bias, o.padding_mode, o.dtype, o.device, in_channels, out_channels, kernel_size.value};
-    return tn_nn_conv2d_at(at.file, at.line, &a);
-}
-struct tn_nn_max_pool2d_options {
-    tn_dims stride = tn_dims();
-    tn_dims padding = {0};
-    tn_dims dilation = {1};
-    bool return_indices = false;
-    bool ceil_mode = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size,
-    tn_nn_max_pool2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-        o.return_indices, o.ceil_mode, o.dtype, o.device, kernel_size.value};
-    return tn_nn_max_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_avg_pool2d_options {
-    tn_dims stride = tn_dims();
-    tn_dims padding = {0};
-    bool ceil_mode = false;
-    bool count_include_pad = true;
-    int64_t divisor_override = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size,
-    tn_nn_avg_pool2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode,
-        o.count_include_pad, o.divisor_override, o.dtype, o.device, kernel_size.value};
-    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_adaptive_avg_pool2d_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
-    tn_nn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
-    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_linear_options {
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features,
-    tn_nn_linear_options o, tn_site at = tn_site::here()) {
-    const tn_nn_linear_args a = {o.bias, o.dtype, o.device, in_features, out_features};
-    return tn_nn_linear_at(at.file, at.line, &a);
-}
-struct tn_nn_embedding_options {
-    int64_t padding_idx = TN_NONE;
-    bool scale_grad_by_freq = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_embedding(int64_t num_embeddings,
-    int64_t embedding_dim, tn_nn_embedding_options o, tn_site at = tn_site::here()) {
-    const tn_nn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.dtype, o.device,
-        num_embeddings, embedding_dim};
-    return tn_nn_embedding_at(at.file, at.line, &a);
-}
-struct tn_nn_dropout_options {
-    double p = 0.5;
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_dropout(tn_nn_dropout_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_dropout_args a = {o.p, o.inplace, o.dtype, o.device, 0};
-    return tn_nn_dropout_at(at.file, at.line, &a);
-}
-struct tn_nn_identity_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_identity(tn_nn_identity_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_identity_args a = {o.dtype, o.device, 0};
-    return tn_nn_identity_at(at.file, at.line, &a);
-}
-struct tn_nn_flatten_options {
-    int64_t start_dim = 1;
-    int64_t end_dim = -1;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_flatten(tn_nn_flatten_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_flatten_args a = {o.start_dim, o.end_dim, o.dtype, o.device, 0};
-    return tn_nn_flatten_at(at.file, at.line, &a);
-}
-struct tn_nn_cross_entropy_loss_options {
-    tn_tensor *weight = nullptr;
-    int64_t ignore_index = -100;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    double label_smoothing = 0;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_cross_entropy_loss(tn_nn_cross_entropy_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_args a = {o.weight, o.ignore_index, o.reduction,
-        o.label_smoothing, o.dtype, o.device, 0};
-    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_nll_loss_options {
-    tn_tensor *weight = nullptr;
-    int64_t ignore_index = -100;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_nll_loss(tn_nn_nll_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, o.dtype, o.device, 0};
-    return tn_nn_nll_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_mse_loss_options {
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_mse_loss(tn_nn_mse_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
-    return tn_nn_mse_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_l1_loss_options {
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_l1_loss(tn_nn_l1_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
-    return tn_nn_l1_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_bce_loss_options {
-    tn_tensor *weight = nullptr;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_bce_loss(tn_nn_bce_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_args a = {o.weight, o.reduction, o.dtype, o.device, 0};
-    return tn_nn_bce_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_bce_with_logits_loss_options {
-    tn_tensor *weight = nullptr;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_tensor *pos_weight = nullptr;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_bce_with_logits_loss(tn_nn_bce_with_logits_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_bce_with_logits_loss_args a = {o.weight, o.reduction, o.pos_weight, o.dtype,
-        o.device, 0};
-    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_batch_norm1d_options {
-    double eps = 1e-05;
-    tn_maybe momentum = TN_SOME(0.1);
-    bool affine = true;
-    bool track_running_stats = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_batch_norm1d(int64_t num_features,
-    tn_nn_batch_norm1d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
-        o.dtype, o.device, num_features};
-    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
-}
-struct tn_nn_batch_norm2d_options {
-    double eps = 1e-05;
-    tn_maybe momentum = TN_SOME(0.1);
-    bool affine = true;
-    bool track_running_stats = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_batch_norm2d(int64_t num_features,
-    tn_nn_batch_norm2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
-        o.dtype, o.device, num_features};
-    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
-}
-struct tn_nn_layer_norm_options {
-    double eps = 1e-05;
-    bool elementwise_affine = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape,
-    tn_nn_layer_norm_options o, tn_site at = tn_site::here()) {
-    const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine, o.bias, o.dtype, o.device,
-        normalized_shape.value};
-    return tn_nn_layer_norm_at(at.file, at.line, &a);
-}
-struct tn_nn_lstm_options {
-    int64_t num_layers = 1;
-    bool bias = true;
-    bool batch_first = false;
-    double dropout = 0;
-    bool bidirectional = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-template <class = void> inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size,
-    tn_nn_lstm_options o, tn_site at = tn_site::here()) {
-    const tn_nn_lstm_args a = {o.num_layers, o.bias, o.batch_first, o.dropout, o.bidirectional,
-        o.dtype, o.device, input_size, hidden_size};
-    return tn_nn_lstm_at(at.file, at.line, &a);
-}
-struct tn_nn_lstm_forward_options {
-    tn_tensor *h = nullptr;
-    tn_tensor *c = nullptr;
-};
-template <class = void> inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module,
-    tn_tensor *input, tn_nn_lstm_forward_options o, tn_site at = tn_site::here()) {
-    const tn_nn_lstm_forward_args a = {o.h, o.c, module, input};
-    return tn_nn_lstm_forward_at(at.file, at.line, &a);
-}
-struct tn_optim_adam_options {
-    double lr = 0.001;
-    tn_doubles betas = {0.9, 0.999};
-    double eps = 1e-08;
-    double weight_decay = 0;
-    bool amsgrad = false;
-    bool maximize = false;
-};
-template <class = void> inline tn_optimizer *tn_optim_adam(tn_tensor_list params,
-    tn_optim_adam_options o, tn_site at = tn_site::here()) {
-    const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
-        o.maximize, params.value};
-    return tn_optim_adam_at(at.file, at.line, &a);
-}
-struct tn_optim_adamw_options {
-    double lr = 0.001;
-    tn_doubles betas = {0.9, 0.999};
-    double eps = 1e-08;
-    double weight_decay = 0.01;
-    bool amsgrad = false;
-    bool maximize = false;
-};
-template <class = void> inline tn_optimizer *tn_optim_adamw(tn_tensor_list params,
-    tn_optim_adamw_options o, tn_site at = tn_site::here()) {
-    const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
-        o.maximize, params.value};
-    return tn_optim_adamw_at(at.file, at.line, &a);
-}
-struct tn_optim_sgd_options {
-    double lr = 0.001;
-    double momentum = 0;
-    double dampening = 0;
-    double weight_decay = 0;
-    bool nesterov = false;
-    bool maximize = false;
-};
-template <class = void> inline tn_optimizer *tn_optim_sgd(tn_tensor_list params,
-    tn_optim_sgd_options o, tn_site at = tn_site::here()) {
-    const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov,
-        o.maximize, params.value};
-    return tn_optim_sgd_at(at.file, at.line, &a);
-}
+#define tn_nn_relu(...) tn::nn::rows::relu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_leaky_relu(...) tn::nn::rows::leaky_relu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_prelu(...) tn::nn::rows::prelu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gelu(...) tn::nn::rows::gelu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_silu(...) tn::nn::rows::silu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_sigmoid(...) tn::nn::rows::sigmoid<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_tanh(...) tn::nn::rows::tanh<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softplus(...) tn::nn::rows::softplus<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softsign(...) tn::nn::rows::softsign<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softmax(...) tn::nn::rows::softmax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_log_softmax(...) tn::nn::rows::log_softmax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multihead_attention(...) \
+    tn::nn::rows::multihead_attention<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multihead_attention_forward(...) \
+    tn::nn::multihead_attention_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_sequential(...) tn::nn::rows::sequential<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_module_list(...) tn::nn::rows::module_list<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv2d(...) tn::nn::rows::conv2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool2d(...) \
+    tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_identity(...) tn::nn::rows::identity<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_flatten(...) tn::nn::rows::flatten<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cross_entropy_loss(...) \
+    tn::nn::rows::cross_entropy_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cross_entropy_loss_forward(...) \
+    tn::nn::cross_entropy_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_nll_loss(...) tn::nn::rows::nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_nll_loss_forward(...) tn::nn::nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_mse_loss(...) tn::nn::rows::mse_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_mse_loss_forward(...) tn::nn::mse_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_l1_loss(...) tn::nn::rows::l1_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_l1_loss_forward(...) tn::nn::l1_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_bce_loss(...) tn::nn::rows::bce_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bce_loss_forward(...) tn::nn::bce_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_bce_with_logits_loss(...) \
+    tn::nn::rows::bce_with_logits_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bce_with_logits_loss_forward(...) \
+    tn::nn::bce_with_logits_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
 #endif
-TNI_NAMESPACE_END
+
+/* ================================================================================================
+ * == [9] cxx_data.h
+ *
+ * C++ only: data sets, loaders as ranges, training.
+ *
+ *     tn::data::loader loader(tn::data::tensors({x, y}), {.batch_size = 64, .shuffle = true});
+ *     for (auto &batch : loader) loss(net(batch[0]), batch[1]).backward();
+ *     tn::train(net, opt, loader, {.epochs = 5});
+ * (C++20; before: tn::train_options().set_epochs(5))
+ *
+ * Each `for` is an epoch. It ends early if a batch cannot be read: with TN_EXCEPTIONS it throws,
+ * else ask tn_ok() after it. One thread at a time may use a loader. */
+
+#if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
+TNI_TN_BEGIN
+namespace data {
+
+/* --- data sets -------------------------------------------------------------------------------- */
+
+/* One owner of a tn_dataset; copies share it. */
+class dataset {
+  protected:
+    tn_dataset *p_;
+
+  public:
+    dataset() noexcept : p_(nullptr) {}
+    explicit dataset(tn_dataset *d) : p_(d ? tn_dataset_hold(d) : nullptr) {}
+    static dataset take(tn_dataset *fresh) {
+        dataset d;
+        d.p_ = fresh;
+        if (!fresh) detail::check();
+        return d;
+    }
+    dataset(const dataset &o) : p_(o.p_ ? tn_dataset_hold(o.p_) : nullptr) {}
+    dataset(dataset &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    dataset &operator=(dataset o) noexcept {
+        tn_dataset *d = p_;
+        p_ = o.p_;
+        o.p_ = d;
+        return *this;
+    }
+    ~dataset() { tn_dataset_free(p_); }
+    tn_dataset *get() const noexcept { return p_; }
+    tn_dataset *release() noexcept {
+        tn_dataset *d = p_;
+        p_ = nullptr;
+        return d;
+    }
+    bool defined() const noexcept { return p_ != nullptr; }
+    int64_t size() const noexcept { return p_ ? p_->size : 0; }
+    /* Items from..to-1. */
+    dataset slice(int64_t from, int64_t to, site at = site::here()) const {
+        return take(tn_dataset_slice_at(at.file, at.line, dataset(*this).release(), from, to));
+    }
+};
+
+/* Item i is row i of each tensor. */
+inline dataset tensors(tensor_list l, site at = site::here()) {
+    return dataset::take(tn_dataset_tensors_at(at.file, at.line, l.value));
+}
+/* Pictures u8 and labels, as float32 (v / 255 - mean) / std and int64; see data.h. */
+inline dataset images(tensor_ref pictures, tensor_ref labels, double mean = 0, double std = 1,
+                      site at = site::here()) {
+    return dataset::take(
+        tn_dataset_images_at(at.file, at.line, pictures.value, labels.value, mean, std));
+}
+inline dataset idx(const char *images_path, const char *labels_path, double mean = 0,
+                   double std = 1, site at = site::here()) {
+    return dataset::take(tn_dataset_idx_at(at.file, at.line, images_path, labels_path, mean, std));
+}
+
+/* --- data sets of your own -------------------------------------------------------------------- */
+
+/* One field of an item: dtype and sizes. */
+struct field {
+    tn_dtype dtype;
+    int_list sizes;
+};
+
+/* Where an item is to be written. */
+class item {
+    const tn_dataset *set_;
+    void *const *to_;
+
+  public:
+    item(const tn_dataset *set, void *const *to) : set_(set), to_(to) {}
+    /* The elements of a field, row-major; NULL with TYPE if they are not of type T, and with
+     * INVALID if there is no such field. */
+    template <class T>
+    T *data(int field) const {
+        if (field < 0 || field >= set_->nfields) {
+            if (!tn_error_set(TN_INVALID, nullptr, 0, "item: field %d of %d", field, set_->nfields))
+                detail::check();
+            return nullptr;
+        }
+        if (set_->field[field].dtype != detail::element<T>::dtype()) {
+            if (!tn_error_set(TN_TYPE, nullptr, 0, "item: field %d is %s, not %s", field,
+                              tn_dtype_name(set_->field[field].dtype),
+                              tn_dtype_name(detail::element<T>::dtype())))
+                detail::check();
+            return nullptr;
+        }
+        return static_cast<T *>(to_[field]);
+    }
+};
+
+/* Your own set. Several threads call get at the same time.
+ *
+ *     struct squares : tn::data::source {
+ *         squares() : source(100, {{TN_F32, {1}}, {TN_F32, {1}}}) {}
+ *         void get(int64_t i, const tn::data::item &to) const override {
+ *             to.data<float>(0)[0] = (float)i;
+ *             to.data<float>(1)[0] = (float)(i * i);
+ *         }
+ *     };
+ *     tn::data::loader loader(tn::data::make<squares>(), {.batch_size = 10}); */
+class source {
+    tn_dataset like_;
+    site at_;
+
+    struct get_call {
+        const source *object;
+        int64_t index;
+        item to;
+        void operator()() { object->get(index, to); }
+    };
+    static bool run_get(const tn_dataset *d, int64_t index, void *const *to) {
+        get_call run = {static_cast<const source *>(d->user), index, item(d, to)};
+        return detail::call(run) && tn_ok();
+    }
+    static void run_destroy(tn_dataset *d) { delete static_cast<source *>(d->user); }
+    template <class T, class... A>
+    friend dataset make(A &&...args);
+
+  protected:
+    /* fields: dtype and sizes of each, none for a number. */
+    source(int64_t size, std::initializer_list<field> fields, site at = site::here())
+        : like_(), at_(at) {
+        like_.size = size;
+        like_.get = &run_get;
+        like_.destroy = &run_destroy;
+        like_.nfields = static_cast<int>(fields.size());
+        for (size_t i = 0; i < fields.size() && i < TN_MAX_FIELDS; i++) {
+            const field &f = fields.begin()[i];
+            like_.field[i].dtype = f.dtype;
+            like_.field[i].ndim = static_cast<int>(f.sizes.value.n > 0 ? f.sizes.value.n : 0);
+            for (int64_t d = 0; d < f.sizes.value.n && d < TN_MAX_DIMS; d++)
+                like_.field[i].size[d] = f.sizes.value.at[d];
+        }
+    }
+
+  public:
+    source(const source &) = delete;
+    source &operator=(const source &) = delete;
+    virtual ~source() {}
+    /* Writes item `index` to all fields. An error, or an exception, ends the epoch. */
+    virtual void get(int64_t index, const item &to) const = 0;
+    int64_t size() const { return like_.size; }
+};
+/* A data set that owns a new object of T. */
+template <class T, class... A>
+inline dataset make(A &&...args) {
+    source *object = new (std::nothrow) T(static_cast<A &&>(args)...);
+    if (!object) {
+        tn_error_set(TN_MEMORY, nullptr, 0, "out of memory for a data set");
+        return dataset::take(nullptr);
+    }
+    object->like_.user = object;
+    return dataset::take(tn_dataset_new_at(object->at_.file, object->at_.line, &object->like_));
+}
+
+/* --- the loader ------------------------------------------------------------------------------- */
+
+struct loader_options {
+    typedef loader_options self_;
+    TNI_OPTION(integer, batch_size, 1)
+    TNI_OPTION(flag, shuffle, false)
+    TNI_OPTION(flag, drop_last, false)
+    TNI_OPTION(int32_t, workers, 0)  /* threads that read ahead */
+    TNI_OPTION(int32_t, prefetch, 2) /* batches that each of them reads ahead */
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+
+/* The tensors of a batch, of shape (items, sizes of the field). */
+class batch {
+    tensor field_[TN_MAX_FIELDS];
+    tn_batch c_;
+
+  public:
+    batch() : c_() {}
+    explicit batch(const tn_batch &b) : c_(b) { /* one more owner of the tensors */
+        for (int i = 0; i < b.nfields; i++) field_[i] = tensor(b.field[i]);
+    }
+    static batch take(const tn_batch &fresh) {
+        batch b;
+        b.c_ = fresh;
+        for (int i = 0; i < fresh.nfields; i++) b.field_[i] = tensor::take(fresh.field[i]);
+        return b;
+    }
+    /* Undefined if there is no such field. */
+    const tensor &operator[](int i) const {
+        static const tensor none;
+        return i >= 0 && i < c_.nfields ? field_[i] : none;
+    }
+    int fields() const { return c_.nfields; }
+    int64_t size() const { return c_.n; }      /* items */
+    int64_t index() const { return c_.index; } /* of the batch in the epoch */
+};
+
+class loader {
+    tn_loader *p_;
+    site at_;
+
+  public:
+    loader(const dataset &d, loader_options o = loader_options(), site at = site::here())
+        : at_(at) {
+        const tn_loader_args a = {o.batch_size.value, o.shuffle.value, o.drop_last.value,
+                                  o.workers,          o.prefetch,      o.generator,
+                                  dataset(d).release()};
+        p_ = tn_loader_new_at(at.file, at.line, &a);
+        if (!p_) detail::check();
+    }
+    loader(loader &&o) noexcept : p_(o.p_), at_(o.at_) { o.p_ = nullptr; }
+    loader(const loader &) = delete;
+    loader &operator=(const loader &) = delete;
+    ~loader() { tn_loader_free(p_); }
+    tn_loader *get() const noexcept { return p_; }
+    int64_t batches() const { return tn_loader_batches(p_); } /* in an epoch */
+    dataset set() const { return dataset(tn_loader_dataset(p_)); }
+    /* The next batch into b, for loops that are no range; false as tn_loader_next. */
+    bool next(batch &b, site at = site::here()) {
+        tn_batch fresh;
+        b = batch();
+        if (!tn_loader_next_at(at.file, at.line, p_, &fresh)) {
+            detail::check();
+            return false;
+        }
+        b = batch::take(fresh);
+        return true;
+    }
+
+    class iterator {
+        loader *of_; /* NULL: the end */
+        batch batch_;
+
+      public:
+        explicit iterator(loader *of) : of_(of) {
+            if (of_) ++*this;
+        }
+        batch &operator*() { return batch_; }
+        batch *operator->() { return &batch_; }
+        iterator &operator++() {
+            if (!of_->next(batch_, of_->at_)) of_ = nullptr;
+            return *this;
+        }
+        bool operator!=(const iterator &o) const { return of_ != o.of_; }
+        bool operator==(const iterator &o) const { return of_ == o.of_; }
+    };
+    /* Begins an epoch; one that a `break` left is given up. */
+    iterator begin() {
+        tn_loader_stop(p_);
+        return iterator(this);
+    }
+    iterator end() { return iterator(nullptr); }
+};
+} // namespace data
+
+/* --- training --------------------------------------------------------------------------------- */
+
+struct train_options {
+    typedef train_options self_;
+    TNI_OPTION(integer, epochs, 1)
+    TNI_OPTION(nn::module, loss, nn::module()) /* undefined: CrossEntropyLoss */
+    TNI_OPTION(optim::schedule *, schedule, nullptr)
+    TNI_OPTION(data::loader *, test, nullptr) /* evaluated after each epoch */
+    TNI_OPTION(double, clip_norm, 0)
+    TNI_OPTION(const char *, checkpoint, nullptr)
+    TNI_OPTION(flag, resume, false)
+};
+
+namespace detail {
+/* What training calls: the user's functions, and C's structs of them. */
+template <class F, class R>
+struct progress_call {
+    F &f;
+    const tn_progress *progress;
+    bool go_on;
+    void operator()() { go_on = f(*progress); }
+};
+template <class F>
+struct progress_call<F, void> {
+    F &f;
+    const tn_progress *progress;
+    bool go_on;
+    void operator()() {
+        f(*progress);
+        go_on = true;
+    }
+};
+struct no_function {
+    void operator()(const tn_progress &) const {}
+    tensor operator()(const nn::module &, const data::batch &) const { return tensor(); }
+};
+template <class L>
+struct loss_call {
+    L &f;
+    tn_module *model;
+    const tn_batch *b;
+    tensor loss;
+    void operator()() { loss = f(nn::module(model), data::batch(*b)); }
+};
+template <class F, class L>
+struct training {
+    F on;
+    L loss;
+    static bool run_on(const tn_progress *p, void *user) {
+        typedef decltype(some<F>()(*p)) result;
+        progress_call<F, result> run = {static_cast<training *>(user)->on, p, false};
+        return call(run) && run.go_on;
+    }
+    static tn_tensor *run_loss(tn_module *model, const tn_batch *b, tn_tensor **output,
+                               void *user) {
+        loss_call<L> run = {static_cast<training *>(user)->loss, model, b, tensor()};
+        (void)output;
+        if (!call(run) || !tn_ok()) return nullptr;
+        if (!run.loss.defined())
+            tn_error_set(TN_INVALID, nullptr, 0, "train: the loss is undefined");
+        return nn::calls::lent(run.loss);
+    }
+};
+template <class F, class L>
+inline bool train(const nn::module &model, optim::optimizer &optimizer, data::loader &loader,
+                  const train_options &o, const F &on, const L &loss, bool own_loss, site at) {
+    training<F, L> run = {on, loss};
+    tn_train_args a = tn_train_args();
+    a.loss = o.loss.get();
+    a.batch_loss = own_loss ? &training<F, L>::run_loss : nullptr;
+    a.schedule = o.schedule ? o.schedule->get() : nullptr;
+    a.test = o.test ? o.test->get() : nullptr;
+    a.epochs = o.epochs.value;
+    a.clip_norm = o.clip_norm;
+    a.checkpoint = o.checkpoint;
+    a.resume = o.resume.value;
+    a.on = &training<F, L>::run_on;
+    a.user = &run;
+    a.model = model.get();
+    a.optimizer = optimizer.get();
+    a.loader = loader.get();
+    const bool ok = tn_train_at(at.file, at.line, &a);
+    check();
+    return ok;
+}
+} // namespace detail
+
+/* Trains; see tn_train. on(progress) sees each tn_progress; if it returns false, training stops
+ * without an error. loss(model, batch) computes the loss of a batch, in place of options.loss.
+ *     tn::train(net, opt, loader, {.epochs = 5, .test = &test});
+ *     tn::train(net, opt, loader, {}, [](const tn_progress &p) { return p.loss > 0.1; });
+ *     tn::train(net, opt, loader, {}, on, [](tn::nn::module m, const tn::data::batch &b) {..}); */
+inline bool train(const nn::module &model, optim::optimizer &optimizer, data::loader &loader,
+                  const train_options &o = train_options(), site at = site::here()) {
+    const detail::no_function none = detail::no_function();
+    return detail::train(model, optimizer, loader, o, none, none, false, at);
+}
+template <class F>
+inline auto train(const nn::module &model, optim::optimizer &optimizer, data::loader &loader,
+                  const train_options &o, F on, site at = site::here())
+    -> decltype(on(tn_progress()), bool()) {
+    return detail::train(model, optimizer, loader, o, on, detail::no_function(), false, at);
+}
+template <class F, class L>
+inline auto train(const nn::module &model, optim::optimizer &optimizer, data::loader &loader,
+                  const train_options &o, F on, L loss, site at = site::here())
+    -> decltype(on(tn_progress()), loss(model, data::batch()), bool()) {
+    return detail::train(model, optimizer, loader, o, on, loss, true, at);
+}
+
+/* Means over an epoch of a loader, in eval mode and without recording; see tn_evaluate. */
+struct evaluation {
+    double loss, accuracy; /* NaN with an error */
+};
+inline evaluation evaluate(const nn::module &model, const nn::module &loss, data::loader &loader,
+                           site at = site::here()) {
+    evaluation e = {0, 0};
+    if (!tn_evaluate_at(at.file, at.line, model.get(), loss.get(), loader.get(), &e.loss,
+                        &e.accuracy)) {
+        e.loss = e.accuracy = detail::not_a_number();
+        detail::check();
+    }
+    return e;
+}
+
+/* Checkpoints of all that a training needs; a NULL member is left out. See train.h. */
+struct checkpoint {
+    typedef checkpoint self_;
+    TNI_OPTION(nn::module, model, nn::module())
+    TNI_OPTION(optim::optimizer *, optimizer, nullptr)
+    TNI_OPTION(optim::schedule *, schedule, nullptr)
+    TNI_OPTION(tn_generator *, generator, nullptr)
+
+    /*     tn::checkpoint().set_model(net).set_optimizer(&opt).save("run.safetensors"); */
+    bool save(const char *path, site at = site::here()) const {
+        const tn_state s = state();
+        const bool ok = tn_checkpoint_save_at(at.file, at.line, path, &s);
+        if (!ok) detail::check();
+        return ok;
+    }
+    bool load(const char *path, site at = site::here()) const {
+        const tn_state s = state();
+        const bool ok = tn_checkpoint_load_at(at.file, at.line, path, &s);
+        if (!ok) detail::check();
+        return ok;
+    }
+
+  private:
+    tn_state state() const {
+        tn_state s = tn_state();
+        s.model = model.get();
+        s.optimizer = optimizer ? optimizer->get() : nullptr;
+        s.schedule = schedule ? schedule->get() : nullptr;
+        s.generator = generator;
+        return s;
+    }
+};
+TNI_TN_END
 #endif
+
 
 #if defined(TN_EXPORT) || defined(TN_IMPORT)
 #define TNI_NN_SECTION 2 /* table of all functions, at the end of this file */
 #include TN_NN_HEADER_NAME
 #endif
 
-/* a658ad1fe8e0 is the hash of the chapters above: who includes this refers to a symbol of
+/* 7a7034fa9bcd is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_a658ad1fe8e0;
+TN_API const char tn_nn_layout_7a7034fa9bcd;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_a658ad1fe8e0;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7a7034fa9bcd;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2641,7 +4714,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_a658ad1fe8e0 = 1;
+const char tn_nn_layout_7a7034fa9bcd = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -2850,19 +4923,24 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
 
 /* src/tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of tensor.h */
 
+/* src/base/exact.inl - refuses to compile the library with options that change bits */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "the library gives the same bits everywhere: compile it without -ffast-math; programs may"
+#endif
+
 #if TNI_PART(4)
 
 /* src/nn/step.c - a public call of modules or optimizers in progress: its place, its name in messages, its errors */
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
-    char text[1000];
     tn_path *p = tn_path_current();
     va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     while (p && p->caller) p = p->caller;
-    return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
+    va_start(list, format);
+    tn_error_set_list(code, p ? p->file : NULL, p ? p->line : 0, format, list);
+    va_end(list);
+    return false;
 }
 
 static void step_text(const tn_path *path, char *to, size_t room) {
@@ -2945,7 +5023,7 @@ TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
 }
 TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
     int32_t v = option_word(m, "device", TN_T_DEVICE);
-    return v ? v : TN_CPU;
+    return v ? v : tn_default_device();
 }
 
 TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why) {
@@ -3268,7 +5346,7 @@ TN_API tn_module *tn_module_hold(tn_module *m) {
 }
 
 TN_API void tn_module_free(tn_module *m) {
-    if (!m || --m->count > 0) return;
+    if (!m || !tn_context_exists() || --m->count > 0) return;
     if (m->row->destroy) m->row->destroy(m);
     tni_hooks_free(m);
     for (int i = 0; i < m->nparts; i++) {
@@ -3382,7 +5460,7 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, file, line, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
-    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
+    if (ok && t) ok = (*tni_part_place(m, m->nparts - 1) = tn_retain(t)) != NULL;
     tni_step_end(&step);
     return ok || make_broken(m);
 }
@@ -3981,10 +6059,10 @@ static bool embedding_build(tn_module *m) {
 static bool embedding_reset(tn_module *m) {
     TN_SELF(embedding, s, m);
     tn_tensor *row;
-    if (!tn_init_normal_(s->weight, 0, 1)) return false;
+    if (!tn_nn_init_normal_(s->weight, 0, 1)) return false;
     if (s->o.padding_idx == TN_NONE) return true;
     row = tnp_select(s->weight, 0, s->o.padding_idx);
-    return row && tn_init_constant_(row, 0);
+    return row && tn_nn_init_constant_(row, 0);
 }
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
@@ -4995,7 +7073,7 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
     return t;
 }
 
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
                              tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
@@ -5011,7 +7089,10 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     }
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
-    tn_retain(t);
+    tni_step_begin(&step, file, line, m->type);
+    i = !t || tn_retain(t);
+    tni_step_end(&step);
+    if (!i) return false;
     tn_release((tn_tensor *)*at);
     *at = t;
     return true;
@@ -5069,7 +7150,7 @@ TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
     return none;
 }
 
-/* src/nn/state.c - changing all tensors of a tree at once: load, to, copy */
+/* src/nn/state.c - changing all tensors of a tree at once: load, to, copy, and their files */
 
 typedef struct state_swap {
     tn_tensor *old, *fresh;
@@ -5405,6 +7486,73 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     return copy;
 }
 
+static bool state_same_part(tn_named_list dst, tn_named_list src, int64_t i) {
+    const tn_named *d = i < dst.n ? &dst.at[i] : NULL, *s = i < src.n ? &src.at[i] : NULL;
+    char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
+    if (!d || !s || strcmp(d->name, s->name) != 0)
+        return tni_nn_error(TN_INVALID,
+                            "copy_from: the structures differ: tensor %lld is %s%.200s%s in dst "
+                            "and %s%.200s%s in src",
+                            (long long)i, d ? "\"" : "", d ? d->name : "absent", d ? "\"" : "",
+                            s ? "\"" : "", s ? s->name : "absent", s ? "\"" : "");
+    if (state_same_shape(d->tensor, s->tensor) && tn_dtype_of(d->tensor) == tn_dtype_of(s->tensor))
+        return true;
+    return tni_nn_error(TN_INVALID, "copy_from: \"%.200s\" is %s in dst and %s in src", d->name,
+                        tni_nn_shape_text(a, sizeof a, d->tensor),
+                        tni_nn_shape_text(b, sizeof b, s->tensor));
+}
+
+static bool state_blend(tni_plan *plan, const char *name, tn_tensor *dst, tn_tensor *src,
+                        double tau) {
+    const char kind = tni_dtype_kind(tn_dtype_of(dst));
+    int64_t mark;
+    tn_tensor *t;
+    bool ok;
+    if (dst == src) return true;
+    mark = tn_scope_begin();
+    if (tau == 1 || (kind != 'f' && kind != 'c')) {
+        t = state_convert(src, tn_dtype_of(dst), tn_device_of(dst));
+    } else {
+        if (tn_device_of(src) != tn_device_of(dst))
+            src = state_convert(src, tn_dtype_of(dst), tn_device_of(dst));
+        t = tnp_mul_scalar(dst, tn_float(1 - tau));
+        t = t && src ? tnp_add_(t, src, tau) : NULL;
+    }
+    ok = state_add(plan, name, dst, t);
+    tn_scope_end(mark);
+    return ok;
+}
+
+static bool state_copy_from(tn_module *dst, const tn_module *src, double tau) {
+    tni_plan plan = {{NULL, 0, 0, false}};
+    tn_named_list to, from;
+    bool ok;
+    if (!dst || !src) return tni_nn_error(TN_INVALID, "copy_from: a module is NULL");
+    if (!(tau >= 0 && tau <= 1))
+        return tni_nn_error(TN_INVALID, "copy_from: tau is %g, expected 0 to 1", tau);
+    to = tni_module_tensors(dst);
+    from = tni_module_tensors(src);
+    ok = to.n >= 0 && from.n >= 0;
+    for (int64_t i = 0; ok && (i < to.n || i < from.n); i++) ok = state_same_part(to, from, i);
+    for (int64_t i = 0; ok && i < to.n; i++)
+        ok = state_blend(&plan, to.at[i].name, to.at[i].tensor, from.at[i].tensor, tau);
+    tni_plan_end(&plan, ok);
+    tn_named_free(to);
+    tn_named_free(from);
+    return ok;
+}
+
+TN_API bool tn_module_copy_from_at(const char *file, int line, tn_module *dst, const tn_module *src,
+                                   double tau) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, dst);
+    ok = state_copy_from(dst, src, tau);
+    state_quiet_end(&q);
+    return ok;
+}
+
 static bool state_reset(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
         tn_module *child = tn_part_child_of(m, i);
@@ -5450,6 +7598,98 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     return ok;
 }
 
+TN_API tn_bytes tn_module_save_memory_at(const char *file, int line, const tn_module *m) {
+    tn_bytes bytes = {NULL, 0};
+    tn_save_args args;
+    tn_named_list list;
+    state_quiet q;
+    if (!tn_ok()) return bytes;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_module_state_dict_at(NULL, 0, m);
+    memset(&args, 0, sizeof args);
+    args.at = list.at;
+    args.n = list.n;
+    if (list.n >= 0) bytes = tn_save_memory_at(file, line, &args);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return bytes;
+}
+
+typedef struct state_loan {
+    void (*release)(void *data, void *user);
+    void *user;
+    bool given, waits;
+} state_loan;
+
+static void state_loan_end(void *data, void *user) {
+    state_loan *l = (state_loan *)user;
+    if (!l->given) {
+        l->waits = true;
+        return;
+    }
+    if (l->release) l->release(data, l->user);
+    tn_alloc_free(l, sizeof *l);
+}
+
+static int64_t state_borrowed(const tn_module *m, const tn_load_args *a) {
+    int64_t n = 0;
+    for (int i = 0; i < m->nparts; i++) {
+        const tn_module *child = tn_part_child_of(m, i);
+        const tn_tensor *t = tn_part_tensor_of(m, i);
+        uintptr_t at = (uintptr_t)tn_data(t), begin = (uintptr_t)a->data;
+        if (child) n += state_borrowed(child, a);
+        n += tn_is_wrapped(t) && at >= begin && at - begin < a->bytes;
+    }
+    return n;
+}
+
+static bool state_load_memory(tn_module *m, const tn_load_args *args, state_loan *loan) {
+    tn_load_args a = *args;
+    tn_named_list list;
+    bool ok;
+    a.borrowed = NULL;
+    a.release = loan ? state_loan_end : NULL;
+    a.user = loan;
+    list = tn_load_memory_at(NULL, 0, &a);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
+    tn_named_free(list);
+    return ok;
+}
+
+static bool state_borrow(tn_module *m, const tn_load_args *a) {
+    state_loan *loan = (state_loan *)tn_alloc(sizeof *loan);
+    bool ok, last;
+    if (!loan) return false;
+    memset(loan, 0, sizeof *loan);
+    loan->release = a->release;
+    loan->user = a->user;
+    ok = state_load_memory(m, a, loan);
+    loan->given = ok;
+    last = loan->waits || !ok;
+    if (ok && a->borrowed) *a->borrowed = last ? 0 : state_borrowed(m, a);
+    if (ok && last) state_loan_end((void *)(uintptr_t)a->data, loan);
+    if (!ok) tn_alloc_free(loan, sizeof *loan);
+    return ok;
+}
+
+TN_API bool tn_module_load_memory_at(const char *file, int line, tn_module *m,
+                                     const tn_load_args *args) {
+    state_quiet q;
+    bool ok = false;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    if (!m || !args)
+        tni_nn_error(TN_INVALID, "load_memory: the module or the arguments are NULL");
+    else if (args->writable || (args->release && !args->borrow))
+        tni_nn_error(TN_INVALID, "load_memory: a module borrows read-only; release is an option of "
+                                 "borrow");
+    else
+        ok = args->borrow ? state_borrow(m, args) : state_load_memory(m, args, NULL);
+    if (ok && args->borrowed && !args->borrow) *args->borrowed = 0;
+    state_quiet_end(&q);
+    return ok;
+}
+
 /* src/nn/init.c - initial values, as torch.nn.init: the same formulas in double, the same draws */
 
 #include <math.h>
@@ -5473,22 +7713,22 @@ static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result)
     return result ? t : NULL;
 }
 
-TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
+TN_API tn_tensor *tn_nn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
 }
-TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
-                                     double to) {
+TN_API tn_tensor *tn_nn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                        double to) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
 }
-TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
-                                    double std) {
+TN_API tn_tensor *tn_nn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                       double std) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
 }
 
-static double init_gain(tn_init_for nonlinearity, double param) {
+static double init_gain(tn_nn_init_for nonlinearity, double param) {
     switch (nonlinearity) {
     case TN_INIT_LINEAR:
     case TN_INIT_SIGMOID: return 1;
@@ -5499,7 +7739,8 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     default: tni_nn_error(TN_INVALID, "the nonlinearity is unknown"); return (double)NAN;
     }
 }
-TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
+TN_API double tn_nn_init_gain_at(const char *file, int line, tn_nn_init_for nonlinearity,
+                                 double param) {
     tni_step step;
     double gain;
     tni_place_begin(&step, file, line);
@@ -5520,7 +7761,7 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
     return true;
 }
 
-static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_nn_init_for nonlinearity,
                              double *std) {
     double in, out, gain;
     if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
@@ -5548,7 +7789,7 @@ static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, init_dra
     return init_end(&q, t, drawn);
 }
 static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_draw *draw, double a,
-                               tn_fan mode, tn_init_for nonlinearity) {
+                               tn_fan mode, tn_nn_init_for nonlinearity) {
     double std = 0;
     init_quiet q;
     const tn_tensor *drawn = NULL;
@@ -5557,28 +7798,31 @@ static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_dr
     return init_end(&q, t, drawn);
 }
 
-TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
+TN_API tn_tensor *tn_nn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t,
+                                               double gain) {
     return init_xavier(file, line, t, init_draw_uniform, gain);
 }
-TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
+TN_API tn_tensor *tn_nn_init_xavier_normal_at(const char *file, int line, tn_tensor *t,
+                                              double gain) {
     return init_xavier(file, line, t, init_draw_normal, gain);
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
-                                             tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_nn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                                tn_fan mode, tn_nn_init_for nonlinearity) {
     return init_kaiming(file, line, t, init_draw_uniform, a, mode, nonlinearity);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
-                                            tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_nn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                               tn_fan mode, tn_nn_init_for nonlinearity) {
     return init_kaiming(file, line, t, init_draw_normal, a, mode, nonlinearity);
 }
 
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
-    if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
+    if (!tn_nn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU))
+        return false;
     if (!bias) return true;
     if (!init_fans(weight, &in, &out)) return false;
     bound = in > 0 ? 1 / sqrt(in) : 0;
-    return tn_init_uniform_(bias, -bound, bound) != NULL;
+    return tn_nn_init_uniform_(bias, -bound, bound) != NULL;
 }
 
 /* src/nn/activation.c - pointwise functions and softmax as modules: one operator each, and PReLU's slopes as the only part */
@@ -5606,7 +7850,7 @@ TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)"
 
 static bool prelu_reset(tn_module *m) {
     TN_SELF(prelu, s, m);
-    return tn_init_constant_(s->weight, s->o.init) != NULL;
+    return tn_nn_init_constant_(s->weight, s->o.init) != NULL;
 }
 ACTIVATION_FORWARD(prelu, tnp_prelu(x, s->weight))
 TN_MODULE(prelu, "PReLU(int num_parameters=1, float init=0.25)",
@@ -5676,9 +7920,9 @@ static bool multihead_attention_build(tn_module *m) {
 static bool multihead_attention_reset(tn_module *m) {
     TN_SELF(multihead_attention, s, m);
     TN_SELF(linear, o, s->out_proj);
-    if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
+    if (!tn_nn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
     return !s->in_proj_bias ||
-           (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+           (tn_nn_init_constant_(s->in_proj_bias, 0) && tn_nn_init_constant_(o->bias, 0));
 }
 
 typedef struct mha_sizes {
@@ -6005,10 +8249,10 @@ typedef struct norm_batch {
 
 static bool norm_batch_reset(const norm_batch *n) {
     return (!n->running_mean ||
-            (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
-             tn_init_constant_(n->num_batches_tracked, 0))) &&
-           (!n->weight || tn_init_constant_(n->weight, 1)) &&
-           (!n->bias || tn_init_constant_(n->bias, 0));
+            (tn_nn_init_constant_(n->running_mean, 0) && tn_nn_init_constant_(n->running_var, 1) &&
+             tn_nn_init_constant_(n->num_batches_tracked, 0))) &&
+           (!n->weight || tn_nn_init_constant_(n->weight, 1)) &&
+           (!n->bias || tn_nn_init_constant_(n->bias, 0));
 }
 
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
@@ -6071,8 +8315,8 @@ TN_MODULE(batch_norm2d,
 
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
-    return (!s->weight || tn_init_constant_(s->weight, 1)) &&
-           (!s->bias || tn_init_constant_(s->bias, 0));
+    return (!s->weight || tn_nn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_nn_init_constant_(s->bias, 0));
 }
 static bool layer_norm_forward(tn_mframe *f) {
     TN_FORWARD(layer_norm, s, a, f);
@@ -6125,7 +8369,7 @@ static bool lstm_reset(tn_module *m) {
     TN_SELF(lstm, s, m);
     double bound = 1 / sqrt((double)s->o.hidden_size);
     for (int i = 0; i < m->nparts; i++)
-        if (!tn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
+        if (!tn_nn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
     return true;
 }
 
@@ -6143,12 +8387,12 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
 static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
                            tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
-    tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
-    if (!all) return false;
+    tn_list gates = tnp_unbind(tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2)), 0);
+    if (gates.n != steps) return false;
     for (int64_t i = 0; i < steps; i++) {
         int64_t t = d ? steps - 1 - i : i;
         tn_tensor *rest = tnp_linear(*h, lstm_part(s, l, d, 1), lstm_part(s, l, d, 3));
-        if (!lstm_step(tnp_add(tnp_select(all, 0, t), rest, 1), h, c)) return false;
+        if (!lstm_step(tnp_add(gates.at[t], rest, 1), h, c)) return false;
         y[t] = *h;
     }
     return true;
@@ -6375,11 +8619,14 @@ static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: the list is empty");
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        if (!params.at[i])
+        tn_tensor *t = params.at[i];
+        if (!t)
             ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
-        else if (!tn_is_leaf(params.at[i]))
+        else if (tn_owners(t) == 0)
+            ok = tn_retain(t) != NULL;
+        else if (!tn_is_leaf(t))
             ok = tni_nn_error(TN_INVALID, "params[%lld] is not a leaf", (long long)i);
-        else if (!tni_map_at(&seen, params.at[i], &fresh))
+        else if (!tni_map_at(&seen, t, &fresh))
             ok = false;
         else if (!fresh)
             ok = tni_nn_error(TN_INVALID, "params[%lld] is already in the optimizer", (long long)i);
@@ -6440,7 +8687,7 @@ TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow
 }
 
 TN_API void tn_optimizer_free(tn_optimizer *o) {
-    if (!o) return;
+    if (!o || !tn_context_exists()) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
     for (int g = 0; g < o->ngroups; g++)
@@ -6689,7 +8936,7 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state", i,
+            dict_add(d, tnp_from(&count, tn_empty_dims(), TN_F32, TN_CPU), "state", i,
                      dict_span("step"));
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor *state = o->state[i * o->nstates + k];
@@ -6704,13 +8951,13 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
     tn_tensor *t = NULL;
     if (p->type == TN_T_FLOATS) {
         memcpy(&list, options + p->offset, sizeof list);
-        t = tn_from_at(NULL, 0, list.at, tn_ints_of(&list.n, 1), TN_F64);
+        t = tnp_from(list.at, tn_ints_of(&list.n, 1), TN_F64, TN_CPU);
     } else if (!tn_param_number(p, options, &s)) {
         return;
     } else if (s.kind == TN_KIND_FLOAT) {
-        t = tn_from_at(NULL, 0, &s.real, tn_empty_dims(), TN_F64);
+        t = tnp_from(&s.real, tn_empty_dims(), TN_F64, TN_CPU);
     } else if (s.kind != TN_KIND_NONE || TN_TYPES_CODE >> p->type & 1) {
-        t = tn_from_at(NULL, 0, &s.integer, tn_empty_dims(), TN_I64);
+        t = tnp_from(&s.integer, tn_empty_dims(), TN_I64, TN_CPU);
     } else {
         return;
     }
@@ -7108,14 +9355,14 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     return tn_ok() ? tn_item(total) : (double)NAN;
 }
 
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
-                                   double norm_type) {
+TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,
+                                      double max_norm, double norm_type) {
     tni_step step;
     int64_t mark;
     double norm;
     bool mode;
     if (!tn_ok()) return (double)NAN;
-    tni_step_begin(&step, file, line, "clip_grad_norm");
+    tni_step_begin(&step, file, line, "nn_clip_grad_norm");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     norm = clip_run(params, max_norm, norm_type);
@@ -7192,16 +9439,17 @@ static bool schedule_rates(tn_schedule *s) {
 }
 
 TN_API void tn_schedule_free(tn_schedule *s) {
-    if (s) tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
+    if (s && tn_context_exists())
+        tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
 }
 
 static double schedule_step_next(const tn_schedule *s, int group, double lr) {
     (void)group;
     return s->count % s->every ? lr : lr * s->gamma;
 }
-TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
-                                  double gamma) {
-    tn_schedule *s = schedule_new(file, line, "step_lr", o, schedule_step_next,
+TN_API tn_schedule *tn_optim_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                        double gamma) {
+    tn_schedule *s = schedule_new(file, line, "optim_step_lr", o, schedule_step_next,
                                   every < 1 ? "every must be positive" : NULL);
     if (!s) return NULL;
     s->every = every;
@@ -7217,10 +9465,10 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0);
     return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
-TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
-                                    double eta_min) {
+TN_API tn_schedule *tn_optim_cosine_lr_at(const char *file, int line, tn_optimizer *o,
+                                          int64_t t_max, double eta_min) {
     bool fits = t_max >= 1 && tni_is_count((double)t_max);
-    tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
+    tn_schedule *s = schedule_new(file, line, "optim_cosine_lr", o, schedule_cosine_next,
                                   fits ? NULL : "t_max: expected 1 to 2^53");
     if (!s) return NULL;
     s->every = t_max;
@@ -7232,16 +9480,16 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
-                                    double (*factor)(int64_t step, void *user), void *user) {
-    tn_schedule *s = schedule_new(file, line, "lambda_lr", o, schedule_lambda_next,
+TN_API tn_schedule *tn_optim_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                          double (*factor)(int64_t step, void *user), void *user) {
+    tn_schedule *s = schedule_new(file, line, "optim_lambda_lr", o, schedule_lambda_next,
                                   factor ? NULL : "factor is NULL");
     tni_step step;
     bool ok;
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
-    tni_step_begin(&step, file, line, "lambda_lr");
+    tni_step_begin(&step, file, line, "optim_lambda_lr");
     ok = schedule_rates(s);
     tni_step_end(&step);
     if (ok) return s;
@@ -7354,7 +9602,7 @@ TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
     return d;
 }
 TN_API void tn_dataset_free(tn_dataset *d) {
-    if (!d || --d->count > 0) return;
+    if (!d || !tn_context_exists() || --d->count > 0) return;
     if (d->destroy) d->destroy(d);
     tn_alloc_free(d, sizeof *d);
 }
@@ -7389,7 +9637,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
                             (long long)shape.at[0], (long long)d->size);
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
-    if (dense) r->held[i] = tn_retain(dense);
+    if (dense) dense = r->held[i] = tn_retain(dense);
     tn_scope_end(mark);
     if (!dense) return false;
     d->size = shape.at[0];
@@ -7830,7 +10078,7 @@ static loader_slot *loader_await(tn_loader *l) {
 
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
-    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
+    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_CPU);
     bool ok = t && (!order || tn_read_i64(t, order, l->dataset->size));
     tn_scope_end(mark);
     return ok;
@@ -8027,7 +10275,7 @@ static void loader_join(tn_loader *l) {
 
 TN_API void tn_loader_free(tn_loader *l) {
     bool last;
-    if (!l) return;
+    if (!l || !tn_context_exists()) return;
     tn_ending_remove(&l->ending);
     loader_forked(l);
     loader_quiet(l);
@@ -8098,7 +10346,7 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     return true;
 }
 
-TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args) {
+TN_API tn_loader *tn_loader_new_at(const char *file, int line, const tn_loader_args *args) {
     tn_loader *l = NULL;
     tni_step step;
     tni_step_begin(&step, file, line, "");
@@ -8116,6 +10364,14 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
 /* src/data/checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume */
 
 #include <math.h>
+
+typedef struct checkpoint_place {
+    const char *path;
+    const void *data;
+    size_t bytes;
+    tn_bytes *saved;
+    bool memory;
+} checkpoint_place;
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
@@ -8149,7 +10405,7 @@ static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
     for (int g = 0; initial && g < (int)groups; g++)
         ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
     return checkpoint_add(l, "schedule.", "count",
-                          tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
+                          tnp_from(&count, tn_empty_dims(), TN_I64, TN_CPU)) &&
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
@@ -8157,11 +10413,12 @@ static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
                                      const tn_generator *generator) {
     static const int64_t size = TN_GENERATOR_BYTES;
     tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
-    if (t) tn_generator_get(generator, (uint8_t *)tn_data(t));
+    if (t) tn_generator_state(generator, (uint8_t *)tn_data(t));
     return checkpoint_add(l, "rng.", name, t);
 }
 
-static bool checkpoint_write(const char *path, checkpoint_list *l) {
+static bool checkpoint_write(const checkpoint_place *to, checkpoint_list *l) {
+    tn_save_args args;
     tn_note notes[2];
     int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
     const checkpoint_entry *e = (const checkpoint_entry *)(const void *)l->entries.at;
@@ -8176,13 +10433,23 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
     notes[0].value = checkpoint_format;
     notes[1].key = "version";
     notes[1].value = checkpoint_version;
-    ok = tn_safetensors_save_at(NULL, 0, path, at, n, notes, 2);
+    memset(&args, 0, sizeof args);
+    args.notes = notes;
+    args.nnotes = 2;
+    args.at = at;
+    args.n = n;
+    if (to->memory) {
+        *to->saved = tn_save_memory_at(NULL, 0, &args);
+        ok = to->saved->at != NULL;
+    } else {
+        ok = tn_safetensors_save_at(NULL, 0, to->path, at, n, notes, 2);
+    }
     tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
     return ok;
 }
 
-static bool checkpoint_state_fits(const char *path, const tn_state *s) {
-    if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
+static bool checkpoint_state_fits(const checkpoint_place *place, const tn_state *s) {
+    if (!place->path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
     if (s->schedule && !s->optimizer)
         return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
     if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
@@ -8193,7 +10460,7 @@ static bool checkpoint_state_fits(const char *path, const tn_state *s) {
     return true;
 }
 
-static bool checkpoint_save(const char *path, const tn_state *s) {
+static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
     tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
     checkpoint_list l;
     bool ok = true;
@@ -8207,8 +10474,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
          (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
-                            tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
-    ok = ok && checkpoint_write(path, &l);
+                            tnp_from(&s->numbers[i].value, tn_empty_dims(), TN_F64, TN_CPU));
+    ok = ok && checkpoint_write(to, &l);
     tni_buffer_free(&l.names);
     tni_buffer_free(&l.entries);
     tn_named_free(model);
@@ -8227,16 +10494,18 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
     return count;
 }
 
-static tn_safetensors *checkpoint_open(const char *path) {
-    tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
+static tn_safetensors *checkpoint_open(const checkpoint_place *from) {
+    tn_safetensors *f = from->memory
+                            ? tn_safetensors_open_memory_at(NULL, 0, from->data, from->bytes)
+                            : tn_safetensors_open_at(NULL, 0, from->path);
     const char *format = tn_safetensors_note(f, "format"),
                *version = tn_safetensors_note(f, "version");
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
     if (!f || ok) return f;
-    tni_nn_error(TN_FORMAT,
-                 "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")", path,
-                 checkpoint_version, format ? format : "none", version ? version : "none");
+    tni_nn_error(
+        TN_FORMAT, "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")",
+        from->path, checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return NULL;
 }
@@ -8275,7 +10544,7 @@ static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
         return checkpoint_bad(path, "the random state");
     *rng = (const uint8_t *)tn_data(state);
     probe = tn_generator_new(0);
-    ok = probe && tn_generator_set(probe, *rng);
+    ok = probe && tn_generator_set_state(probe, *rng);
     tn_generator_free(probe);
     return ok;
 }
@@ -8311,8 +10580,8 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
     if (s->schedule)
         tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
                               tni_schedule_groups(s->schedule));
-    if (r->rng) tn_generator_set(s->generator, r->rng);
-    if (r->loader) tn_generator_set(s->loader_generator, r->loader);
+    if (r->rng) tn_generator_set_state(s->generator, r->rng);
+    if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
         s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
@@ -8320,7 +10589,8 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
 }
 
 TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
-    tn_safetensors *f = checkpoint_open(path);
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    tn_safetensors *f = checkpoint_open(&from);
     int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
     bool ok = f != NULL;
     *value = (double)NAN;
@@ -8353,25 +10623,32 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     return ok;
 }
 
-static bool checkpoint_load(const char *path, const tn_state *s) {
-    tn_safetensors *f = checkpoint_open(path);
+static bool checkpoint_load(const checkpoint_place *from, const tn_state *s) {
+    tn_safetensors *f = checkpoint_open(from);
     tn_named_list list;
     checkpoint_rest rest;
     tn_named *at = NULL;
+    tn_load_args args;
     bool ok;
     tn_safetensors_close(f);
     if (!f) return false;
-    list = tn_safetensors_load_at(NULL, 0, path);
+    memset(&args, 0, sizeof args);
+    args.data = from->data;
+    args.bytes = from->bytes;
+    list = from->memory ? tn_load_memory_at(NULL, 0, &args)
+                        : tn_safetensors_load_at(NULL, 0, from->path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
-    ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
+    ok = at && checkpoint_check_rest(from->path, list, s, &rest) &&
+         checkpoint_load_parts(s, list, at);
     if (ok) checkpoint_load_rest(s, list, &rest);
     if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
     tn_named_free(list);
     return ok;
 }
 
-static bool checkpoint_run(const char *file, int line, const char *path, const tn_state *state,
-                           bool (*run)(const char *path, const tn_state *state)) {
+static bool checkpoint_run(const char *file, int line, const checkpoint_place *place,
+                           const tn_state *state,
+                           bool (*run)(const checkpoint_place *place, const tn_state *state)) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -8379,7 +10656,7 @@ static bool checkpoint_run(const char *file, int line, const char *path, const t
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = checkpoint_state_fits(path, state) && run(path, state);
+    ok = checkpoint_state_fits(place, state) && run(place, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -8388,11 +10665,24 @@ static bool checkpoint_run(const char *file, int line, const char *path, const t
 
 TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
                                   const tn_state *state) {
-    return checkpoint_run(file, line, path, state, checkpoint_save);
+    const checkpoint_place to = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &to, state, checkpoint_save);
 }
 TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
                                   const tn_state *state) {
-    return checkpoint_run(file, line, path, state, checkpoint_load);
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
+}
+TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state) {
+    tn_bytes saved = {NULL, 0};
+    const checkpoint_place to = {"memory", NULL, 0, &saved, true};
+    checkpoint_run(file, line, &to, state, checkpoint_save);
+    return saved;
+}
+TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
+                                         const tn_state *state) {
+    const checkpoint_place from = {"memory", data, bytes, NULL, true};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
 }
 
 /* src/data/train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback */
@@ -8469,7 +10759,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
     if (a->clip_norm > 0)
-        tn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
+        tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
@@ -8655,6 +10945,9 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
+    if (!tn_loader_batches(a->loader))
+        return tni_nn_error(TN_INVALID, "the loader has no batches: its data set has %lld items",
+                            (long long)tn_loader_dataset(a->loader)->size);
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
     for (; r->p.epoch < a->epochs; r->p.epoch++)
         if (!train_epoch(r) || !train_epoch_end(r)) return false;
@@ -10243,7 +12536,7 @@ TNI_EXTERN_C_END
 #define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
 #define tn_module_tensor_at TNI_JOIN(TN_PREFIX, tn_module_tensor_at)
 #define tn_module_child_at TNI_JOIN(TN_PREFIX, tn_module_child_at)
-#define tn_module_set_at TNI_JOIN(TN_PREFIX, tn_module_set_at)
+#define tn_module_set_tensor_at TNI_JOIN(TN_PREFIX, tn_module_set_tensor_at)
 #define tn_module_walk_at TNI_JOIN(TN_PREFIX, tn_module_walk_at)
 #define tn_parameters_at TNI_JOIN(TN_PREFIX, tn_parameters_at)
 #define tn_module_parameters_at TNI_JOIN(TN_PREFIX, tn_module_parameters_at)
@@ -10255,19 +12548,22 @@ TNI_EXTERN_C_END
 #define tn_module_load_at TNI_JOIN(TN_PREFIX, tn_module_load_at)
 #define tn_module_to_at TNI_JOIN(TN_PREFIX, tn_module_to_at)
 #define tn_module_copy_at TNI_JOIN(TN_PREFIX, tn_module_copy_at)
+#define tn_module_copy_from_at TNI_JOIN(TN_PREFIX, tn_module_copy_from_at)
 #define tn_module_reset_at TNI_JOIN(TN_PREFIX, tn_module_reset_at)
 #define tn_module_save_file_at TNI_JOIN(TN_PREFIX, tn_module_save_file_at)
 #define tn_module_load_file_at TNI_JOIN(TN_PREFIX, tn_module_load_file_at)
+#define tn_module_save_memory_at TNI_JOIN(TN_PREFIX, tn_module_save_memory_at)
+#define tn_module_load_memory_at TNI_JOIN(TN_PREFIX, tn_module_load_memory_at)
 #define tn_module_text_at TNI_JOIN(TN_PREFIX, tn_module_text_at)
 #define tn_module_print_at TNI_JOIN(TN_PREFIX, tn_module_print_at)
-#define tn_init_gain_at TNI_JOIN(TN_PREFIX, tn_init_gain_at)
-#define tn_init_constant_at TNI_JOIN(TN_PREFIX, tn_init_constant_at)
-#define tn_init_uniform_at TNI_JOIN(TN_PREFIX, tn_init_uniform_at)
-#define tn_init_normal_at TNI_JOIN(TN_PREFIX, tn_init_normal_at)
-#define tn_init_xavier_uniform_at TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_at)
-#define tn_init_xavier_normal_at TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_at)
-#define tn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_at)
-#define tn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_at)
+#define tn_nn_init_gain_at TNI_JOIN(TN_PREFIX, tn_nn_init_gain_at)
+#define tn_nn_init_constant_at TNI_JOIN(TN_PREFIX, tn_nn_init_constant_at)
+#define tn_nn_init_uniform_at TNI_JOIN(TN_PREFIX, tn_nn_init_uniform_at)
+#define tn_nn_init_normal_at TNI_JOIN(TN_PREFIX, tn_nn_init_normal_at)
+#define tn_nn_init_xavier_uniform_at TNI_JOIN(TN_PREFIX, tn_nn_init_xavier_uniform_at)
+#define tn_nn_init_xavier_normal_at TNI_JOIN(TN_PREFIX, tn_nn_init_xavier_normal_at)
+#define tn_nn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_nn_init_kaiming_uniform_at)
+#define tn_nn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_nn_init_kaiming_normal_at)
 #define tn_orow_count TNI_JOIN(TN_PREFIX, tn_orow_count)
 #define tn_orow_at TNI_JOIN(TN_PREFIX, tn_orow_at)
 #define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
@@ -10280,10 +12576,10 @@ TNI_EXTERN_C_END
 #define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
 #define tn_optimizer_state_dict_at TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict_at)
 #define tn_optimizer_load_at TNI_JOIN(TN_PREFIX, tn_optimizer_load_at)
-#define tn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_clip_grad_norm_at)
-#define tn_step_lr_at TNI_JOIN(TN_PREFIX, tn_step_lr_at)
-#define tn_cosine_lr_at TNI_JOIN(TN_PREFIX, tn_cosine_lr_at)
-#define tn_lambda_lr_at TNI_JOIN(TN_PREFIX, tn_lambda_lr_at)
+#define tn_nn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_nn_clip_grad_norm_at)
+#define tn_optim_step_lr_at TNI_JOIN(TN_PREFIX, tn_optim_step_lr_at)
+#define tn_optim_cosine_lr_at TNI_JOIN(TN_PREFIX, tn_optim_cosine_lr_at)
+#define tn_optim_lambda_lr_at TNI_JOIN(TN_PREFIX, tn_optim_lambda_lr_at)
 #define tn_schedule_step_at TNI_JOIN(TN_PREFIX, tn_schedule_step_at)
 #define tn_schedule_free TNI_JOIN(TN_PREFIX, tn_schedule_free)
 #define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
@@ -10384,7 +12680,7 @@ TNI_EXTERN_C_END
 #define tn_dataset_images_at TNI_JOIN(TN_PREFIX, tn_dataset_images_at)
 #define tn_dataset_idx_at TNI_JOIN(TN_PREFIX, tn_dataset_idx_at)
 #define tn_dataset_slice_at TNI_JOIN(TN_PREFIX, tn_dataset_slice_at)
-#define tn_loader_at TNI_JOIN(TN_PREFIX, tn_loader_at)
+#define tn_loader_new_at TNI_JOIN(TN_PREFIX, tn_loader_new_at)
 #define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
 #define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
 #define tn_loader_dataset TNI_JOIN(TN_PREFIX, tn_loader_dataset)
@@ -10393,9 +12689,11 @@ TNI_EXTERN_C_END
 #define tn_loader_stop TNI_JOIN(TN_PREFIX, tn_loader_stop)
 #define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
+#define tn_checkpoint_save_memory_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_memory_at)
+#define tn_checkpoint_load_memory_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_memory_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_a658ad1fe8e0 TNI_JOIN(TN_PREFIX, tn_nn_layout_a658ad1fe8e0)
+#define tn_nn_layout_7a7034fa9bcd TNI_JOIN(TN_PREFIX, tn_nn_layout_7a7034fa9bcd)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -10423,7 +12721,7 @@ TNI_EXTERN_C_END
 #define tn_part_child_of (*tni_at_tn_part_child_of)
 #define tn_module_tensor_at (*tni_at_tn_module_tensor_at)
 #define tn_module_child_at (*tni_at_tn_module_child_at)
-#define tn_module_set_at (*tni_at_tn_module_set_at)
+#define tn_module_set_tensor_at (*tni_at_tn_module_set_tensor_at)
 #define tn_module_walk_at (*tni_at_tn_module_walk_at)
 #define tn_parameters_at (*tni_at_tn_parameters_at)
 #define tn_module_parameters_at (*tni_at_tn_module_parameters_at)
@@ -10435,19 +12733,22 @@ TNI_EXTERN_C_END
 #define tn_module_load_at (*tni_at_tn_module_load_at)
 #define tn_module_to_at (*tni_at_tn_module_to_at)
 #define tn_module_copy_at (*tni_at_tn_module_copy_at)
+#define tn_module_copy_from_at (*tni_at_tn_module_copy_from_at)
 #define tn_module_reset_at (*tni_at_tn_module_reset_at)
 #define tn_module_save_file_at (*tni_at_tn_module_save_file_at)
 #define tn_module_load_file_at (*tni_at_tn_module_load_file_at)
+#define tn_module_save_memory_at (*tni_at_tn_module_save_memory_at)
+#define tn_module_load_memory_at (*tni_at_tn_module_load_memory_at)
 #define tn_module_text_at (*tni_at_tn_module_text_at)
 #define tn_module_print_at (*tni_at_tn_module_print_at)
-#define tn_init_gain_at (*tni_at_tn_init_gain_at)
-#define tn_init_constant_at (*tni_at_tn_init_constant_at)
-#define tn_init_uniform_at (*tni_at_tn_init_uniform_at)
-#define tn_init_normal_at (*tni_at_tn_init_normal_at)
-#define tn_init_xavier_uniform_at (*tni_at_tn_init_xavier_uniform_at)
-#define tn_init_xavier_normal_at (*tni_at_tn_init_xavier_normal_at)
-#define tn_init_kaiming_uniform_at (*tni_at_tn_init_kaiming_uniform_at)
-#define tn_init_kaiming_normal_at (*tni_at_tn_init_kaiming_normal_at)
+#define tn_nn_init_gain_at (*tni_at_tn_nn_init_gain_at)
+#define tn_nn_init_constant_at (*tni_at_tn_nn_init_constant_at)
+#define tn_nn_init_uniform_at (*tni_at_tn_nn_init_uniform_at)
+#define tn_nn_init_normal_at (*tni_at_tn_nn_init_normal_at)
+#define tn_nn_init_xavier_uniform_at (*tni_at_tn_nn_init_xavier_uniform_at)
+#define tn_nn_init_xavier_normal_at (*tni_at_tn_nn_init_xavier_normal_at)
+#define tn_nn_init_kaiming_uniform_at (*tni_at_tn_nn_init_kaiming_uniform_at)
+#define tn_nn_init_kaiming_normal_at (*tni_at_tn_nn_init_kaiming_normal_at)
 #define tn_orow_count (*tni_at_tn_orow_count)
 #define tn_orow_at (*tni_at_tn_orow_at)
 #define tn_optimizer_make (*tni_at_tn_optimizer_make)
@@ -10460,10 +12761,10 @@ TNI_EXTERN_C_END
 #define tn_optimizer_zero_grad (*tni_at_tn_optimizer_zero_grad)
 #define tn_optimizer_state_dict_at (*tni_at_tn_optimizer_state_dict_at)
 #define tn_optimizer_load_at (*tni_at_tn_optimizer_load_at)
-#define tn_clip_grad_norm_at (*tni_at_tn_clip_grad_norm_at)
-#define tn_step_lr_at (*tni_at_tn_step_lr_at)
-#define tn_cosine_lr_at (*tni_at_tn_cosine_lr_at)
-#define tn_lambda_lr_at (*tni_at_tn_lambda_lr_at)
+#define tn_nn_clip_grad_norm_at (*tni_at_tn_nn_clip_grad_norm_at)
+#define tn_optim_step_lr_at (*tni_at_tn_optim_step_lr_at)
+#define tn_optim_cosine_lr_at (*tni_at_tn_optim_cosine_lr_at)
+#define tn_optim_lambda_lr_at (*tni_at_tn_optim_lambda_lr_at)
 #define tn_schedule_step_at (*tni_at_tn_schedule_step_at)
 #define tn_schedule_free (*tni_at_tn_schedule_free)
 #define tn_schedule_count (*tni_at_tn_schedule_count)
@@ -10564,7 +12865,7 @@ TNI_EXTERN_C_END
 #define tn_dataset_images_at (*tni_at_tn_dataset_images_at)
 #define tn_dataset_idx_at (*tni_at_tn_dataset_idx_at)
 #define tn_dataset_slice_at (*tni_at_tn_dataset_slice_at)
-#define tn_loader_at (*tni_at_tn_loader_at)
+#define tn_loader_new_at (*tni_at_tn_loader_new_at)
 #define tn_loader_free (*tni_at_tn_loader_free)
 #define tn_loader_batches (*tni_at_tn_loader_batches)
 #define tn_loader_dataset (*tni_at_tn_loader_dataset)
@@ -10573,6 +12874,8 @@ TNI_EXTERN_C_END
 #define tn_loader_stop (*tni_at_tn_loader_stop)
 #define tn_checkpoint_save_at (*tni_at_tn_checkpoint_save_at)
 #define tn_checkpoint_load_at (*tni_at_tn_checkpoint_load_at)
+#define tn_checkpoint_save_memory_at (*tni_at_tn_checkpoint_save_memory_at)
+#define tn_checkpoint_load_memory_at (*tni_at_tn_checkpoint_load_memory_at)
 #define tn_train_at (*tni_at_tn_train_at)
 #define tn_evaluate_at (*tni_at_tn_evaluate_at)
 #endif
@@ -10604,7 +12907,7 @@ TNI_EXTERN_C_END
     X(tn_part_child_of) \
     X(tn_module_tensor_at) \
     X(tn_module_child_at) \
-    X(tn_module_set_at) \
+    X(tn_module_set_tensor_at) \
     X(tn_module_walk_at) \
     X(tn_parameters_at) \
     X(tn_module_parameters_at) \
@@ -10616,19 +12919,22 @@ TNI_EXTERN_C_END
     X(tn_module_load_at) \
     X(tn_module_to_at) \
     X(tn_module_copy_at) \
+    X(tn_module_copy_from_at) \
     X(tn_module_reset_at) \
     X(tn_module_save_file_at) \
     X(tn_module_load_file_at) \
+    X(tn_module_save_memory_at) \
+    X(tn_module_load_memory_at) \
     X(tn_module_text_at) \
     X(tn_module_print_at) \
-    X(tn_init_gain_at) \
-    X(tn_init_constant_at) \
-    X(tn_init_uniform_at) \
-    X(tn_init_normal_at) \
-    X(tn_init_xavier_uniform_at) \
-    X(tn_init_xavier_normal_at) \
-    X(tn_init_kaiming_uniform_at) \
-    X(tn_init_kaiming_normal_at) \
+    X(tn_nn_init_gain_at) \
+    X(tn_nn_init_constant_at) \
+    X(tn_nn_init_uniform_at) \
+    X(tn_nn_init_normal_at) \
+    X(tn_nn_init_xavier_uniform_at) \
+    X(tn_nn_init_xavier_normal_at) \
+    X(tn_nn_init_kaiming_uniform_at) \
+    X(tn_nn_init_kaiming_normal_at) \
     X(tn_orow_count) \
     X(tn_orow_at) \
     X(tn_optimizer_make) \
@@ -10641,10 +12947,10 @@ TNI_EXTERN_C_END
     X(tn_optimizer_zero_grad) \
     X(tn_optimizer_state_dict_at) \
     X(tn_optimizer_load_at) \
-    X(tn_clip_grad_norm_at) \
-    X(tn_step_lr_at) \
-    X(tn_cosine_lr_at) \
-    X(tn_lambda_lr_at) \
+    X(tn_nn_clip_grad_norm_at) \
+    X(tn_optim_step_lr_at) \
+    X(tn_optim_cosine_lr_at) \
+    X(tn_optim_lambda_lr_at) \
     X(tn_schedule_step_at) \
     X(tn_schedule_free) \
     X(tn_schedule_count) \
@@ -10745,7 +13051,7 @@ TNI_EXTERN_C_END
     X(tn_dataset_images_at) \
     X(tn_dataset_idx_at) \
     X(tn_dataset_slice_at) \
-    X(tn_loader_at) \
+    X(tn_loader_new_at) \
     X(tn_loader_free) \
     X(tn_loader_batches) \
     X(tn_loader_dataset) \
@@ -10754,20 +13060,22 @@ TNI_EXTERN_C_END
     X(tn_loader_stop) \
     X(tn_checkpoint_save_at) \
     X(tn_checkpoint_load_at) \
+    X(tn_checkpoint_save_memory_at) \
+    X(tn_checkpoint_load_memory_at) \
     X(tn_train_at) \
     X(tn_evaluate_at)
 #ifdef TN_EXPORT
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"a658ad1fe8e0", at, 177};
+    static const tn_exports all = {"7a7034fa9bcd", at, 182};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 177 || strcmp(e->layout, "a658ad1fe8e0") != 0) return false;
+    if (!e || e->n != 182 || strcmp(e->layout, "7a7034fa9bcd") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

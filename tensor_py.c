@@ -77,6 +77,7 @@ typedef struct py_dtype {
 
 typedef struct py_generator {
     PyObject_HEAD tn_generator *generator;
+    tn_device_id device; /* for whose tensors it is meant; TN_NO_DEVICE: the CPU's */
     bool owned;
 } py_generator;
 
@@ -97,6 +98,7 @@ typedef struct py_state {
     int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
+    bool planning; /* a plan of memory asks each call for its line (plan.c) */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -269,6 +271,11 @@ PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
 
+/* --- plan.c ----------------------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_plan_begin(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_plan_end(PyObject *self, PyObject *unused);
+
 /* --- row.c, docs.c, inspect.c ----------------------------------------------------------------- */
 
 PY_PRIV bool py_row_is_method(const tn_row *row); /* of Tensor */
@@ -290,6 +297,7 @@ PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_peak(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 
 /* --- place.c ---------------------------------------------------------------------------------- */
@@ -407,9 +415,15 @@ PY_PRIV int py_generators_begin(PyObject *module);
 PY_PRIV int py_buffers_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
-/* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
+/* The default device that the program has set in this thread; TN_NO_DEVICE: none. */
 PY_PRIV tn_device_id py_default_device(void);
-/* A name or a torch.device; false: neither, without an exception, or with one. */
+/* cuda.c. The device of that number, -1: the thread's current one. false with an exception, which
+ * says why it cannot be used. */
+PY_PRIV bool py_cuda_device(int index, tn_device_id *to);
+PY_PRIV int py_cuda_set(int index); /* the current one; that before, -1 with an exception */
+PY_PRIV int py_cuda_begin(PyObject *module);
+/* A name, a torch.device, or a number of CUDA's; false: none of these, without an exception, or
+ * with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 /* What __reduce__ returns: the module's function of that name and one argument, which it takes. */
 PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument);
@@ -943,7 +957,7 @@ static void py_lines_find(void) {
 
 PY_PRIV bool py_lines_begin(const char *package) {
     py_lines_find();
-    tn_lines_on(py_decode);
+    tn_set_line_decoder(py_decode);
     snprintf(py_lines.package, sizeof py_lines.package, "%s", package);
     return true;
 }
@@ -1344,7 +1358,7 @@ PY_PRIV void py_retire(tn_tensor *t) {
 PY_PRIV bool py_retire_memory(tn_tensor *t) {
     /* another header over the same memory keeps it */
     tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
-    if (alias) py_retire(tn_own(alias));
+    if (alias) py_retire(tn_take(alias));
     return alias || !py_lending();
 }
 
@@ -1425,9 +1439,9 @@ PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
 static bool py_value_item(PyObject *o, tn_scalar *to) {
     if (!py_is_tensor(o)) return false;
     const tn_tensor *t = py_of(o);
-    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) != TN_CPU) return false;
-    *to = tnp_item_scalar(t);
-    return true;
+    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) == TN_META) return false;
+    *to = tnp_item_scalar(t); /* of a device it waits */
+    return tn_ok() || (py_raise(), false);
 }
 
 PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
@@ -1841,6 +1855,170 @@ PY_PRIV int py_types_begin(PyObject *module) {
     return py.size ? PyModule_AddObjectRef(module, "Size", (PyObject *)py.size) : -1;
 }
 
+/* src/py/cuda.c - CUDA's devices */
+/* cuda.c - CUDA's devices. Their module is looked for and opened when a program first uses one;
+ * tensorh/_cuda.py says where it may be. And what torch.cuda asks of a device. */
+
+static struct {
+    tn_device_id first; /* cuda:0; TN_NO_DEVICE: not found yet */
+    int count;
+    bool used;   /* a call has asked for one of them */
+    bool forked; /* the process is the child of one that had them */
+} py_cuda;
+static __thread int py_cuda_now; /* the thread's current device */
+
+/* --- finding them ----------------------------------------------------------------------------- */
+
+/* Whether the context has such devices. */
+static bool py_cuda_find(void) {
+    const char *name;
+    if (py_cuda.first) return true;
+    for (tn_device_id id = TN_META + 1; strcmp(name = tn_device_name(id), "none") != 0; id++) {
+        if (strncmp(name, "cuda:", 5)) continue;
+        if (!py_cuda.count++) py_cuda.first = id;
+    }
+    return py_cuda.count != 0;
+}
+
+/* The same, behind an attempt to open the module; false with an exception that says why not. */
+static bool py_cuda_open(void) {
+    PyObject *module, *r;
+    if (py_cuda.forked)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
+                            "multiprocessing, you must use the 'spawn' start method"),
+               false;
+    if (py_cuda_find()) return true;
+    module = PyImport_ImportModule("tensorh._cuda");
+    r = module ? PyObject_CallMethod(module, "open", NULL) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(r);
+    return r && py_cuda_find();
+}
+
+PY_PRIV bool py_cuda_device(int index, tn_device_id *to) {
+    if (!py_cuda_open()) return false;
+    if (index < 0) index = py_cuda_now;
+    if (index >= py_cuda.count)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "there is no device 'cuda:%d' here: the last one is cuda:%d", index,
+                            py_cuda.count - 1),
+               false;
+    py_cuda.used = true;
+    *to = py_cuda.first + index;
+    return true;
+}
+
+PY_PRIV int py_cuda_set(int index) {
+    const int before = py_cuda_now;
+    tn_device_id id;
+    if (!py_cuda_device(index, &id)) return -1;
+    py_cuda_now = index;
+    return before;
+}
+
+/* _cuda_load(path): None, or why the module at that path gives no device. */
+static PyObject *py_cuda_load(PyObject *self, PyObject *o) {
+    const char *path = PyUnicode_AsUTF8AndSize(o, NULL), *why;
+    tn_error_info info;
+    (void)self;
+    if (!path) return NULL;
+#ifdef TNI_OBJECTS
+    why = "an extension of separate objects (make python) loads no modules";
+    (void)info;
+#else
+    if (tn_device_load(path)) Py_RETURN_NONE;
+    if (!tn_error_take(&info)) return PyErr_NoMemory();
+    why = strstr(info.message, " here: ");
+    why = why ? why + strlen(" here: ") : info.message;
+#endif
+    return PyUnicode_FromString(why);
+}
+
+/* --- what torch.cuda asks --------------------------------------------------------------------- */
+
+/* The device of a number, -1: the current one; false with an exception. */
+static bool py_cuda_asked(PyObject *o, tn_device_id *to) {
+    int64_t index;
+    if (!py_to_int(o, &index)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected the number of a device");
+        return false;
+    }
+    return py_cuda_device(index < -1 || index > INT16_MAX ? INT16_MAX : (int)index, to);
+}
+
+static PyObject *py_cuda_index(PyObject *self, PyObject *o) {
+    tn_device_id id;
+    (void)self;
+    return py_cuda_asked(o, &id) ? PyLong_FromLong(id - py_cuda.first) : NULL;
+}
+static PyObject *py_cuda_state(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    py_cuda_find();
+    return Py_BuildValue("(iN)", py_cuda.count, PyBool_FromLong(py_cuda.used));
+}
+static PyObject *py_cuda_fork(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    py_cuda.forked = true;
+    Py_RETURN_NONE;
+}
+/* Other threads of Python go on meanwhile. */
+static PyObject *py_cuda_wait(PyObject *self, PyObject *o) {
+    tn_device_id id;
+    (void)self;
+    if (!py_cuda_asked(o, &id)) return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    const bool ok = tnp_device_wait(id);
+    PyEval_RestoreThread(state);
+    return ok ? Py_NewRef(Py_None) : py_raise();
+}
+static PyObject *py_cuda_memory(PyObject *self, PyObject *o) {
+    tn_device_id id;
+    (void)self;
+    if (!py_cuda_asked(o, &id)) return NULL;
+    const tn_device_memory_info m = tn_device_memory(id);
+    return Py_BuildValue("(LLLL)", (long long)m.used, (long long)m.peak, (long long)m.reserved,
+                         (long long)m.calls);
+}
+static PyObject *py_cuda_reset_peak(PyObject *self, PyObject *o) {
+    tn_device_id id;
+    (void)self;
+    if (!py_cuda_asked(o, &id)) return NULL;
+    tn_device_reset_peak(id);
+    Py_RETURN_NONE;
+}
+static PyObject *py_cuda_properties(PyObject *self, PyObject *o) {
+    tn_device_id id;
+    (void)self;
+    if (!py_cuda_asked(o, &id)) return NULL;
+    const tn_device_properties p = tn_device_properties_of(id);
+    return Py_BuildValue("{sssisisisisisLsLsL}", "name", p.name, "major", p.major, "minor", p.minor,
+                         "multi_processor_count", p.processors, "max_threads_per_multi_processor",
+                         p.threads, "runtime", p.runtime, "total_memory", (long long)p.memory,
+                         "L2_cache_size", (long long)p.cache, "left", (long long)p.left);
+}
+static PyObject *py_cuda_trim(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLongLong(tn_memory_trim());
+}
+
+/* Numbers of devices: -1 is the current one. */
+static PyMethodDef py_cuda_functions[] = {
+    {"_cuda_load", py_cuda_load, METH_O, NULL},
+    {"_cuda_state", py_cuda_state, METH_NOARGS, "(devices found, whether one was asked for)"},
+    {"_cuda_forked", py_cuda_fork, METH_NOARGS, "in the child of a process that had devices"},
+    {"_cuda_index", py_cuda_index, METH_O, "the number of a device that is there"},
+    {"_cuda_wait", py_cuda_wait, METH_O, NULL},
+    {"_cuda_memory", py_cuda_memory, METH_O, "(in use, at most, reserved, calls of the driver)"},
+    {"_cuda_reset_peak", py_cuda_reset_peak, METH_O, NULL},
+    {"_cuda_properties", py_cuda_properties, METH_O, NULL},
+    {"_memory_trim", py_cuda_trim, METH_NOARGS, "gives back what is kept for reuse: bytes"},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_cuda_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_cuda_functions);
+}
+
 /* src/py/device.c - torch.device, and the device that functions which make tensors of nothing take where they are given none */
 /* device.c - torch.device, and the device that functions which make tensors of nothing take where
  * they are given none. That one belongs to the calling thread. */
@@ -1848,45 +2026,81 @@ PY_PRIV int py_types_begin(PyObject *module) {
 /* --- the class -------------------------------------------------------------------------------- */
 
 typedef struct py_device {
-    PyObject_HEAD tn_device_id id;
-    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
+    PyObject_HEAD tn_device_id id; /* TN_NO_DEVICE: CUDA's, which is looked for when it is used */
+    int index; /* -1: none; "cpu:0" is the same place as "cpu", but not equal to it, as in torch */
 } py_device;
 
 /* A new object: devices are compared by value. */
-static PyObject *py_device_make(tn_device_id id, bool zero) {
+static PyObject *py_device_make(tn_device_id id, int index) {
     PyObject *o = PyType_GenericAlloc(py.device, 0);
     if (!o) return NULL;
     ((py_device *)o)->id = id;
-    ((py_device *)o)->zero = zero;
+    ((py_device *)o)->index = index;
     return o;
 }
 
-PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
+/* The index at the end of a name; -1: it has none. */
+static int py_device_number(const char *name) {
+    const char *colon = strchr(name, ':');
+    return colon ? (int)strtol(colon + 1, NULL, 10) : -1;
+}
 
-/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
-static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
+PY_PRIV PyObject *py_device_of(tn_device_id id) {
+    const char *name = tn_device_name(id);
+    return py_device_make(strncmp(name, "cuda:", 5) ? id : TN_NO_DEVICE, py_device_number(name));
+}
+
+/* What follows "cuda": nothing, or a colon and a number as it is printed. */
+static bool py_device_cuda(const char *rest, int *index) {
+    const size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
+    *index = digits ? (int)strtol(rest + 1, NULL, 10) : -1;
+    if (!*rest) return true;
+    return digits && digits < 6 && !rest[digits + 1] && (digits == 1 || rest[1] != '0');
+}
+
+/* The device that a name says, and its index. false with an exception. */
+static bool py_device_parse(PyObject *text, tn_device_id *to, int *index) {
     Py_ssize_t n;
     const char *name = PyUnicode_AsUTF8AndSize(text, &n);
     if (!name) return false;
     /* a NUL inside would be cut off */
-    if ((Py_ssize_t)strlen(name) != n)
-        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
-    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
+    bool good = (Py_ssize_t)strlen(name) == n;
+    const bool cuda = good && !strncmp(name, "cuda", 4) && (!name[4] || name[4] == ':');
+    if (cuda) good = py_device_cuda(name + 4, index);
+    if (!good) return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
+    *to = TN_NO_DEVICE;
+    if (cuda) return true;
+    for (*to = TN_CPU, *index = 0; *to <= TN_META; ++*to) { /* those without an index of theirs */
         const size_t type = strlen(tn_device_name(*to));
         if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
     }
-    *zero = false;
     *to = tnp_device(name);
-    return *to != TN_NO_DEVICE || (py_raise(), false);
+    if (*to == TN_NO_DEVICE) return py_raise(), false;
+    *index = py_device_number(tn_device_name(*to));
+    return true;
+}
+
+/* A number of a device; false with an exception, or without one: it is none. */
+static bool py_device_index_of(PyObject *o, int64_t *to) {
+    if (!py_to_int(o, to)) return false;
+    if (*to >= 0 && *to <= INT16_MAX) return true;
+    PyErr_Format(PyExc_RuntimeError,
+                 *to < 0 ? "Device index must not be negative" : "Device index %R is too large", o);
+    return false;
 }
 
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
-    bool zero;
+    int index;
+    int64_t number;
     if (Py_TYPE(o) == py.device) {
         *to = ((py_device *)o)->id;
-        return true;
+        return *to || py_cuda_device(((py_device *)o)->index, to);
     }
-    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
+    /* a number is that of one of CUDA's */
+    if (PyLong_CheckExact(o))
+        return py_device_index_of(o, &number) && py_cuda_device((int)number, to);
+    return PyUnicode_Check(o) && py_device_parse(o, to, &index) &&
+           (*to || py_cuda_device(index, to));
 }
 
 /* A type and an index as a name; NULL with an exception. */
@@ -1914,22 +2128,26 @@ static PyObject *py_device_joined(PyObject *type, PyObject *index) {
 /* _device(name): what pickles call. */
 static PyObject *py_device_named(PyObject *self, PyObject *name) {
     tn_device_id id;
-    bool zero;
+    int index;
     (void)self;
     if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
-    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
+    return py_device_parse(name, &id, &index) ? py_device_make(id, index) : NULL;
 }
 
-/* torch.device(name), torch.device(type, index), or torch.device(device), which is that object. */
+/* torch.device(name), torch.device(type, index), torch.device(number) of CUDA, or
+ * torch.device(device), which is that object. */
 static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"type", "index", NULL};
     PyObject *what, *index = Py_None;
+    int64_t number;
     (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
                                      &index))
         return NULL;
     /* devices do not change, so the same object will do */
     if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
+    if (index == Py_None && PyLong_CheckExact(what))
+        return py_device_index_of(what, &number) ? py_device_make(TN_NO_DEVICE, (int)number) : NULL;
     if (index == Py_None && !PyUnicode_Check(what))
         return PyErr_Format(PyExc_TypeError,
                             "device(): argument 'type' must be str or device, not %R",
@@ -1941,13 +2159,10 @@ static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwa
 }
 
 /* The index, -1: none. */
-static int py_device_at(PyObject *self) {
-    const py_device *d = (const py_device *)self;
-    const char *colon = strchr(tn_device_name(d->id), ':');
-    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
-}
+static int py_device_at(PyObject *self) { return ((const py_device *)self)->index; }
 static PyObject *py_device_type(PyObject *self, void *unused) {
-    const char *name = tn_device_name(((const py_device *)self)->id);
+    const tn_device_id id = ((const py_device *)self)->id;
+    const char *name = id ? tn_device_name(id) : "cuda";
     (void)unused;
     return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
 }
@@ -1972,12 +2187,12 @@ static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
     /* the other side may know better */
     if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
     const py_device *x = (const py_device *)a, *y = (const py_device *)b;
-    bool same = x->id == y->id && x->zero == y->zero;
+    bool same = x->id == y->id && x->index == y->index;
     return PyBool_FromLong(same == (how == Py_EQ));
 }
 static Py_hash_t py_device_hash(PyObject *self) {
     const py_device *d = (const py_device *)self;
-    return 2 * (Py_hash_t)d->id + d->zero;
+    return 1000 * (Py_hash_t)d->id + d->index + 2; /* never -1 */
 }
 static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -1989,8 +2204,9 @@ static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
 /* How many threads' lists have had a device: none, as a rule, and then no list is looked for. */
 static int64_t py_devices_set;
 
-/* The thread's list: what set_default_device set, or None, then that of each block entered. A
- * borrowed reference; NULL: it has none and is not to make one, or with an exception. */
+/* The thread's list: what set_default_device set, or None, then that of each block entered. Its
+ * last is the library's default (tn_set_default_device), which rows and modules read. A borrowed
+ * reference; NULL: it has none and is not to make one, or with an exception. */
 static PyObject *py_device_list(bool make) {
     PyObject *dict = PyThreadState_GetDict(), *list;
     if (!dict) return NULL;
@@ -2018,15 +2234,26 @@ static PyObject *py_device_now(void) {
 }
 
 PY_PRIV tn_device_id py_default_device(void) {
-    const PyObject *now = py_device_now();
-    return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
+    PyObject *now = py_device_now();
+    tn_device_id id = TN_NO_DEVICE;
+    /* it was found when it became the default */
+    if (now && !py_to_device(now, &id)) PyErr_Clear();
+    return id;
+}
+
+/* The library's default after a change of the list. */
+static void py_device_tell(void) {
+    const tn_device_id device = py_default_device();
+    tnp_set_default_device(device ? device : TN_CPU);
 }
 
 /* with torch.device("meta"): pushed onto the thread's list. */
 static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
     PyObject *list = py_device_list(true);
+    tn_device_id id;
     (void)unused;
-    if (!list || PyList_Append(list, self)) return NULL;
+    if (!list || !py_to_device(self, &id) || PyList_Append(list, self)) return NULL;
+    py_device_tell();
     return Py_NewRef(self);
 }
 
@@ -2039,27 +2266,45 @@ static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_
     if (n < 2)
         return PyErr_Format(PyExc_RuntimeError, "cannot leave a device that was not entered");
     if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
+    py_device_tell();
     Py_RETURN_NONE;
 }
 
 /* torch.set_default_device: of the calling thread alone. */
 static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
     PyObject *list, *made = NULL;
+    tn_device_id id;
     (void)self;
     if (device != Py_None &&
         !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
         return NULL;
+    if (made && !py_to_device(made, &id)) return Py_DECREF(made), NULL;
     list = py_device_list(true);
     /* takes the reference; entry 0 is below all blocks */
     if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
     if (!list) Py_XDECREF(made);
+    py_device_tell();
     return list ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
-    PyObject *now = py_device_now();
+    const tn_device_id now = py_default_device();
     (void)self, (void)unused;
-    return now ? Py_NewRef(now) : py_device_of(TN_CPU);
+    return py_device_of(now ? now : TN_CPU);
+}
+
+/* _cuda_set(index): the thread's current device of CUDA, which "cuda" means. Returns the one
+ * before. */
+static PyObject *py_device_set_cuda(PyObject *self, PyObject *o) {
+    int64_t index;
+    (void)self;
+    if (!py_device_index_of(o, &index))
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(PyExc_TypeError, "expected the number of a device");
+    const int before = py_cuda_set((int)index);
+    if (before < 0) return NULL;
+    py_device_tell(); /* the default may be "cuda" */
+    return PyLong_FromLong(before);
 }
 
 /* What a function of the package that makes tensors gives them: device, or the default; None where
@@ -2099,6 +2344,7 @@ static PyMethodDef py_device_functions[] = {
     {"get_default_device", py_device_get_default, METH_NOARGS,
      "get_default_device(): where new tensors are"},
     {"_device_or_default", py_device_or_default, METH_O, NULL},
+    {"_cuda_set", py_device_set_cuda, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_devices_begin(PyObject *module) {
@@ -2110,15 +2356,15 @@ PY_PRIV int py_devices_begin(PyObject *module) {
 /* src/py/generator.c - Generator: a stream of random numbers, and the default one */
 /* generator.c - Generator: a stream of random numbers, and the default one. */
 
-/* Whether a device is the CPU, where all numbers are drawn; false with an exception. */
-static bool py_generator_on_cpu(PyObject *device) {
-    tn_device_id id = TN_CPU;
-    if (py_to_device(device, &id) && id == TN_CPU) return true;
+/* The device where a generator is to draw; false with an exception. */
+static bool py_generator_place(PyObject *device, tn_device_id *id) {
+    *id = TN_NO_DEVICE;
+    if (py_to_device(device, id) && *id != TN_META) return true;
     if (!PyErr_Occurred())
-        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
-                     id == TN_CPU
+        PyErr_Format(*id == TN_NO_DEVICE ? PyExc_TypeError : PyExc_RuntimeError,
+                     *id == TN_NO_DEVICE
                          ? "Generator(): argument 'device' must be str or torch.device, not %R"
-                         : "Generator(): random numbers are drawn on the CPU, not on %R",
+                         : "Generator(): no random numbers are drawn on %R",
                      device);
     return false;
 }
@@ -2127,12 +2373,14 @@ static bool py_generator_on_cpu(PyObject *device) {
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
+    tn_device_id id = TN_CPU;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
         return NULL;
-    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
+    if (device != Py_None && !py_generator_place(device, &id)) return NULL;
     py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
     if (!g) return NULL;
     g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
+    g->device = id;
     /* the default generator is the library's, these are ours */
     g->owned = true;
     if (g->generator) return (PyObject *)g;
@@ -2182,11 +2430,11 @@ static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     const int64_t size[1] = {TN_GENERATOR_BYTES};
     (void)unused;
     py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
+    tn_generator_state(((py_generator *)self)->generator, state);
     py_draw_end();
     /* copied */
-    tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    tn_tensor *t = tnp_from(state, tn_ints_of(size, 1), TN_U8, TN_CPU);
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 /* g.set_state(state): takes what get_state gave; the library checks the content. */
 static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
@@ -2198,7 +2446,7 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
     uint8_t state[TN_GENERATOR_BYTES];
     memcpy(state, tn_data(py_of(o)), sizeof state);
     py_draw_begin();
-    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
+    bool ok = tn_generator_set_state(((py_generator *)self)->generator, state);
     py_draw_end();
     return ok ? Py_NewRef(self) : py_raise();
 }
@@ -2208,7 +2456,7 @@ static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
     uint64_t seed;
     (void)unused;
     py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
+    tn_generator_state(((py_generator *)self)->generator, state);
     py_draw_end();
     memcpy(&seed, state, sizeof seed);
     return PyLong_FromUnsignedLongLong(seed);
@@ -2233,6 +2481,7 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
     PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
+    if (g) ((py_generator *)g)->device = ((const py_generator *)self)->device;
     PyObject *r = g ? py_generator_set_state(g, state) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(state);
@@ -2240,8 +2489,9 @@ static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     return r;
 }
 static PyObject *py_generator_device(PyObject *self, void *unused) {
-    (void)self, (void)unused;
-    return py_device_of(TN_CPU);
+    const tn_device_id device = ((const py_generator *)self)->device;
+    (void)unused;
+    return py_device_of(device ? device : TN_CPU);
 }
 static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, NULL, NULL, NULL},
                                                 {NULL, NULL, NULL, NULL, NULL}};
@@ -3145,7 +3395,8 @@ static const char *const py_docs_comment[] = {
     "grad_output where self is above threshold, else 0.\n"
     "(*), (*) -> (*)",
     /* to */
-    "self on another device, and converted to dtype if one is given. A view if nothing changes.\n"
+    "self on another device, and converted to dtype if one is given. A view if nothing changes. With\n"
+    "non_blocking nobody waits for copies between a device and pinned memory (tn_pin).\n"
     "self (*) -> (*)",
     /* to_dtype */
     "self converted to dtype. Integers wrap; floats lose their fraction as integers and round to the\n"
@@ -4103,18 +4354,19 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     return 1;
 }
 
-/* What makes tensors of nothing makes them where this thread does by default: modules, and what a
- * user calls. */
+/* Rows that make tensors of nothing make them where the thread does by default. The package's own
+ * calls of them count on the CPU. */
 static void py_bind_place(py_bind *b) {
-    /* a row of tensors makes its results where they are */
-    const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
-    if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
+    const tn_device_id cpu = TN_CPU;
+    /* a row of tensors makes its results where they are, and modules belong to who makes them */
+    if (!b->row || b->gen->nfixed || b->gen->props & TN_PROP_LISTS) return;
+    if (tn_default_device() == TN_CPU || !py_here_is_ours()) return;
     for (int i = 0; i < b->gen->nparam; i++) {
         const tn_param *p = &b->gen->param[i];
         tn_device_id asked;
         if (p->type != TN_T_DEVICE) continue;
         memcpy(&asked, b->args.bytes + p->offset, sizeof asked);
-        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &device, sizeof device);
+        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &cpu, sizeof cpu);
     }
 }
 
@@ -4369,7 +4621,7 @@ TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     if (known) return py_wrap_known(t, known);
     /* its wrapper let it go while the call ran: the count is the retired list's */
     if (TNI_UNLIKELY(py.retired) && py_retired_has(t)) return py_wrap(tn_retain(t));
-    return py_wrap(tn_own(t));
+    return py_wrap(tn_take(t));
 }
 
 /* A named tuple of the results r, which it takes; None of a row without results. */
@@ -4399,7 +4651,7 @@ static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
 PY_PRIV PyObject *py_results_list(tn_list l) {
     PyObject *all = PyTuple_New((Py_ssize_t)l.n);
     for (int64_t i = 0; i < l.n; i++) {
-        PyObject *one = l.at[i] ? py_wrap(tn_own(l.at[i])) : Py_NewRef(Py_None);
+        PyObject *one = l.at[i] ? py_wrap(tn_take(l.at[i])) : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -4408,14 +4660,14 @@ PY_PRIV PyObject *py_results_list(tn_list l) {
         }
     }
     /* the holder owned the array; the tensors were taken one by one */
-    tn_free(tn_own(l.holder));
+    tn_free(tn_take(l.holder));
     return all;
 }
 
 /* "-> bool": the row's result is a 0-dim tensor in C. */
 static PyObject *py_result_truth(tn_tensor *t) {
     bool truth = tnp_item_int(t) != 0;
-    tn_free(tn_own(t));
+    tn_free(tn_take(t));
     return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
 
@@ -4463,8 +4715,9 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
         tn_tensor *one[8];
         tn_list list;
     } r;
-    /* the place is only for the tape's messages; errors here have a traceback of Python's */
-    if (records && tn_grad_mode()) py_here(&file, &line);
+    /* the place is only for the tape's messages and for plans; errors here have a traceback of
+     * Python's */
+    if (TNI_UNLIKELY(py.planning) || (records && tn_grad_mode())) py_here(&file, &line);
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);
@@ -4658,7 +4911,7 @@ PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
     const tn_view_args v = {t, tn_empty_dims()};
     tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
-    return r ? py_wrap_as(type, tn_own(r)) : py_raise();
+    return r ? py_wrap_as(type, tn_take(r)) : py_raise();
 }
 
 /* o as an instance of type; takes o. A tensor that nobody else has just changes its wrapper. */
@@ -5548,12 +5801,53 @@ PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
                          (long long)m.allocations);
 }
 
+/* Most bytes in use since the last call of this. */
+PY_PRIV PyObject *py_inspect_peak(PyObject *self, PyObject *unused) {
+    tn_memory_stats m = tn_memory();
+    (void)self, (void)unused;
+    tn_memory_reset_peak();
+    return PyLong_FromLongLong((long long)m.bytes_peak);
+}
+
 /* The library's error that a call has left behind, which is a fault of src/py; or None. */
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     tn_error_info info;
     (void)self, (void)unused;
     if (!tn_error_take(&info)) Py_RETURN_NONE;
     return PyUnicode_FromString(info.message);
+}
+
+/* src/py/plan.c - what tensorh.will_it_fit (tensorh/_plan.py) asks of the library's plan of memory */
+/* plan.c - what tensorh.will_it_fit (tensorh/_plan.py) asks of the library's plan of memory. */
+
+/* _plan_begin(): meta tensors count from here on. */
+PY_PRIV PyObject *py_plan_begin(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    if (!tn_plan_begin_at(NULL, 0)) return py_raise();
+    py.planning = true;
+    Py_RETURN_NONE;
+}
+
+/* (bytes, count, what, shape, file or None, line) */
+static PyObject *py_plan_part(const tn_plan_part *p) {
+    return Py_BuildValue("LLsszi", (long long)p->bytes, (long long)p->count, p->what, p->shape,
+                         p->file, p->line);
+}
+
+/* _plan_end(): (peak, tensor_peak, end, rest, parts) */
+PY_PRIV PyObject *py_plan_end(PyObject *self, PyObject *unused) {
+    tn_plan plan;
+    (void)self, (void)unused;
+    py.planning = false;
+    if (!tn_plan_end_at(NULL, 0, &plan)) return py_raise();
+    PyObject *parts = PyTuple_New(plan.nparts);
+    for (int i = 0; parts && i < plan.nparts; i++) {
+        PyObject *part = py_plan_part(&plan.part[i]);
+        if (!part || PyTuple_SetItem(parts, i, part)) Py_CLEAR(parts);
+    }
+    if (!parts) return NULL;
+    return Py_BuildValue("LLLLN", (long long)plan.peak, (long long)plan.tensor_peak,
+                         (long long)plan.end, (long long)plan.rest, parts);
 }
 
 /* src/py/buffer.c - memory shared by the buffer protocol: that of other objects (NumPy) as a tensor, and that of a tensor for other objects */
@@ -5683,7 +5977,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
         return r;
     }
     tn_tensor *t = py_buffer_tensor(v);
-    if (t) return py_wrap(tn_own(t));
+    if (t) return py_wrap(tn_take(t));
     PyBuffer_Release(v);
     py_give(v);
     return NULL;
@@ -5747,7 +6041,7 @@ static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
     /* a view of its own: it keeps the memory, not the Python object */
-    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
+    given->tensor = tn_take(tnp_detach(t)); /* t.data may be replaced */
     if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
@@ -5847,7 +6141,7 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
         PyBuffer_Release(v);
         return py_give(v), NULL;
     }
-    PyObject *o = py_wrap(tn_own(t));
+    PyObject *o = py_wrap(tn_take(t));
     if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
         Py_DECREF(o);
         return py_raise();
@@ -6133,7 +6427,7 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     n.asked = dtype ? dtype : py_nested_dtype(&n);
     /* too big for int64: staged as the kind that was asked for */
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_CPU),
               *as;
     if (!t) return NULL;
     /* a tensor without elements may have no memory */
@@ -6202,7 +6496,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     if (detached) tn_free(detached);
     /* taken: r has its own count of the memory */
     Py_DECREF(o);
-    PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
+    PyObject *made = r ? py_wrap(tn_take(r)) : py_raise();
     if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
         Py_DECREF(made);
         return py_raise();
@@ -6214,7 +6508,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
 static PyObject *py_making_of_numbers(const py_making *m) {
     tn_tensor *t = py_nested_tensor(m->data, m->dtype);
     if (!t) return py_raise();
-    PyObject *o = py_wrap(tn_own(t));
+    PyObject *o = py_wrap(tn_take(t));
     if (o && m->device) {
         py_making plain = *m;
         /* the numbers have their dtype already */
@@ -6267,7 +6561,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
     PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
     tn_tensor *t;
-    tn_device_id device = TN_NO_DEVICE;
+    tn_device_id device = TN_CPU;
     if (kwargs && PyDict_Size(kwargs)) {
         PyObject *o = py_entry(kwargs, "device");
         if (!o && PyErr_Occurred()) return NULL;
@@ -6298,7 +6592,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     } else {
         return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
     }
-    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
+    return t ? py_wrap_as(type, tn_take(t)) : py_raise();
 }
 
 PY_PRIV PyObject *py_index_refuse(PyObject *o) {
@@ -6348,12 +6642,13 @@ static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     const tn_device_id device = tn_device_of(py_of(self));
     if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    if (device != TN_CPU)
-        return PyErr_Format(PyExc_NotImplementedError,
-                            "tolist(): the tensor is on device %s, not on the CPU",
-                            tn_device_name(device));
     /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */
-    tn_tensor *t = tn_own(tnp_detach(py_of(self)));
+    tn_tensor *t = tn_take(tnp_detach(py_of(self)));
+    if (t && device != TN_CPU) {
+        tn_tensor *copy = tn_take(tnp_to(t, TN_CPU, tn_dtype_of(t), false, false));
+        tn_release(t);
+        t = copy;
+    }
     if (!t) return py_raise();
     PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
     tn_release(t);
@@ -6451,13 +6746,13 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NOTIMPLEMENTED;
     }
-    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_CPU), *t = own;
     /* a number of a wider kind keeps its own dtype, and promotion widens */
     if (own && py_dtype_kind(dtype) >= s.kind) {
         t = tnp_to_dtype(own, dtype, false, true);
         tn_free(own);
     }
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 /* a op b with a tensor b and a number or array a. */
@@ -6745,7 +7040,7 @@ typedef struct py_indexing {
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
     if (!view) return py_raise(), false;
     if (x->new_view) tn_free(x->at);
-    x->at = tn_own(view);
+    x->at = tn_take(view);
     x->new_view = true;
     return true;
 }
@@ -6850,8 +7145,8 @@ static bool py_index_truth(py_indexing *x, bool truth) {
     if (!py_index_none(x)) return false;
     x->dim--;
     /* a mask of the new dimension, which selects it or nothing */
-    mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_NO_DEVICE);
-    PyObject *o = mask ? py_wrap(tn_own(mask)) : py_raise();
+    mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_CPU);
+    PyObject *o = mask ? py_wrap(tn_take(mask)) : py_raise();
     if (!o) return false;
     x->held[x->nheld++] = o;
     return py_index_by(x, py_of(o));
@@ -6988,7 +7283,7 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->line = 0;
     /* members are known by address while Python code of later ones runs */
     x->turn = py_lend();
-    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
+    if (py.planning || (tn_needs_grad(t) && tn_grad_mode())) py_here(&x->file, &x->line);
 }
 
 /* Drops what was made, and lets waiting releases happen. */
@@ -7017,7 +7312,7 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     if (!*fits) return NULL;
     const tn_select_args a = {t, 0, i};
     r = tn_select_at(file, line, &a);
-    return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
+    return TNI_LIKELY(r != NULL) ? py_wrap(tn_take(r)) : py_raise();
 }
 
 /* x[key]: a view, or a copy where a tensor indexes. */
@@ -7053,7 +7348,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
                           : tnp_view(x.at, tn_empty_dims()); /* x[...]: an alias */
     }
     py_index_end(&x);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* --- assignment ------------------------------------------------------------------------------- */
@@ -7065,7 +7360,7 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     /* torch converts a single element, and refuses a tensor of another dtype */
     bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
     if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
-    if (as) tn_own(as);
+    if (as) tn_take(as);
     memset(&a, 0, sizeof a);
     a.self = x->at;
     a.indices = tn_tensors_of(x->list, x->nlists);
@@ -7118,14 +7413,14 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     } else {
         v = tnp_full(tn_empty_dims(), s, tn_dtype_of(x->at), tn_device_of(x->at));
         if (!v) return py_raise(), false;
-        made = tn_own(v);
+        made = tn_take(v);
     }
     int most = x->nlists ? 0 : tn_ndim(x->at);
     while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */
         tn_tensor *less = tnp_select(v, 0, 0);
         if (made) tn_free(made);
         if (!less) return py_raise(), false;
-        v = made = tn_own(less);
+        v = made = tn_take(less);
     }
     const tn_copy_args a = {x->at, v};
     ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;
@@ -7264,7 +7559,7 @@ static PyObject *py_tensor_requires_grad(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(tn_needs_grad(py_of(self)));
 }
-/* False for all that torch has and this library does not: cuda, sparse, quantized. */
+/* False for all that torch has and this library does not: mps, sparse, quantized. */
 static PyObject *py_tensor_never(PyObject *self, void *unused) {
     (void)self, (void)unused;
     Py_RETURN_FALSE;
@@ -7351,7 +7646,7 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
     tn_tensor *r = tn_permute_at(file, line, &a);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* name: "H", which is of one matrix; "mT" or "mH", of many. */
@@ -7368,7 +7663,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
     tn_tensor *r = tn_transpose_at(file, line, &a);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* x.H, x.mH: conjugated where that changes anything. */
@@ -7381,10 +7676,11 @@ static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     return r;
 }
 
-/* x.is_cpu, x.is_meta: whether the device has that name. */
+/* x.is_cpu, x.is_cuda, x.is_meta: whether the device is of that type. */
 static PyObject *py_tensor_on(PyObject *self, void *name) {
     const char *device = tn_device_name(tn_device_of(py_of(self)));
-    return PyBool_FromLong(!strcmp(device, (const char *)name));
+    const size_t n = strlen((const char *)name);
+    return PyBool_FromLong(!strncmp(device, (const char *)name, n) && strcspn(device, ":") == n);
 }
 static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     (void)self, (void)unused;
@@ -7420,13 +7716,13 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", (void *)"mH"},
     {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
     {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
+    {"is_cuda", py_tensor_on, NULL, "whether it is in a GPU's memory", (void *)"cuda"},
     {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
     {"is_mps", py_tensor_never, NULL, NULL, NULL},
     {"is_xpu", py_tensor_never, NULL, NULL, NULL},
     {"is_mkldnn", py_tensor_never, NULL, NULL, NULL},
     {"is_nested", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse_csr", py_tensor_never, NULL, NULL, NULL},
-    {"is_cuda", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse", py_tensor_never, NULL, NULL, NULL},
     {"is_quantized", py_tensor_never, NULL, NULL, NULL},
     {"__dict__", py_tensor_dict, PyObject_GenericSetDict, NULL, NULL},
@@ -7546,7 +7842,9 @@ static PyObject *py_tensor_storage_offset(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_tensor_data_ptr(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyLong_FromVoidPtr(tn_data(py_of(self)));
+    const tn_tensor *t = py_of(self);
+    const bool plain = tn_device_of(t) == TN_CPU || tn_device_of(t) == TN_META;
+    return PyLong_FromVoidPtr(plain ? tn_data(t) : tn_device_data(t));
 }
 static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
     return py_tensor_itemsize(self, unused);
@@ -7935,7 +8233,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
 
 /* Puts a new tensor into the state; a new reference to its wrapper. */
 static PyObject *py_optim_put(PyObject *d, PyObject *name, tn_tensor *t) {
-    PyObject *o = t ? py_wrap(tn_own(t)) : py_raise();
+    PyObject *o = t ? py_wrap(tn_take(t)) : py_raise();
     if (o && PyDict_SetItem(d, name, o)) Py_CLEAR(o);
     return o;
 }
@@ -7957,9 +8255,9 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     }
     now = (float)count;
     if (!o) w->made[i] |= PY_MADE_STEP;
-    w->step[i] = fits ? Py_NewRef(o)
-                      : py_optim_put(w->of[i], w->r->step,
-                                     tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    w->step[i] =
+        fits ? Py_NewRef(o)
+             : py_optim_put(w->of[i], w->r->step, tnp_from(&now, tn_empty_dims(), TN_F32, TN_CPU));
     /* the step that is about to be made */
     w->count[i] = count + 1;
     return w->step[i] != NULL;
@@ -8255,7 +8553,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
             tn_tensor *r = py_loader_select(py_of(o), rows);
-            one = r ? py_wrap(tn_own(r)) : py_raise();
+            one = r ? py_wrap(tn_take(r)) : py_raise();
         }
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);
@@ -8300,11 +8598,11 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
-    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
+    if (!(options.user = tn_take(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
     bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
-    if (bytes) return py_wrap(tn_own(bytes));
+    if (bytes) return py_wrap(tn_take(bytes));
     tn_release((tn_tensor *)options.user);
     return py_raise();
 }
@@ -8337,7 +8635,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     } else {
         tn_tensor *t =
             tn_wrap_at(NULL, 0, (char *)v->buf + from, tn_ints_of(&size, 1), dtype, &options);
-        if (t) return py_wrap(tn_own(t));
+        if (t) return py_wrap(tn_take(t));
         py_raise();
     }
     PyBuffer_Release(v);
@@ -8506,7 +8804,7 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     /* stopped by Ctrl-C that was somebody else's: made again */
     do t = tn_safetensors_get_at(NULL, 0, f, name);
     while (!t && py_stopped());
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static PyMethodDef py_files_functions[] = {
@@ -8946,7 +9244,7 @@ static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact
     if (t) return py_wrap_borrowed(t);
     if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
     t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 /* The user's backward(ctx, *grads), as a tuple. */
@@ -9073,7 +9371,7 @@ PY_PRIV const tn_history *py_context_history(PyObject *ctx) { return ((py_contex
 static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
     tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
     if (!t || t == py_of(o)) return Py_NewRef(o);
-    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
+    return py_wrap(tn_take(t)); /* another header: o is an input, or has a history of its own */
 }
 
 /* The outputs as the caller sees them, a tuple if forward returned one. */
@@ -9128,7 +9426,7 @@ static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, Py
     for (int i = 0; i < ctx->nargs; i++)
         if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
             const tn_detach_args a = {py_of(o)};
-            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+            return py_wrap(tn_take(tn_detach_at(NULL, 0, &a)));
         }
     return Py_NewRef(o);
 }
@@ -9287,7 +9585,7 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     /* lent by the pass */
     tn_tensor *t = tn_function_saved(ctx->f, k);
     if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
-        return py_wrap(tn_own(t));
+        return py_wrap(tn_take(t));
     if (t) return py_wrap_borrowed(t);
     if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
     tn_error_take(NULL);
@@ -9472,7 +9770,7 @@ static void py_node_dealloc(PyObject *self) {
             *at = n->next;
             break;
         }
-    tn_history_drop(n->history);
+    tn_history_free(n->history);
     tn_release(n->leaf);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);
@@ -9721,7 +10019,7 @@ static tn_tensor *py_backward_first(tn_tensor *t, tn_tensor *grad) {
 /* Adds grad to .grad of t. */
 static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old = tn_grad_of(t), *now;
-    now = tn_own(old ? tnp_add(old, grad, 1) : py_backward_first(t, grad));
+    now = tn_take(old ? tnp_add(old, grad, 1) : py_backward_first(t, grad));
     bool ok = now && tnp_set_grad(t, now);
     if (now) tn_release(now);
     return ok;
@@ -9739,7 +10037,7 @@ static bool py_backward_inner(py_pass *p) {
     mode = tn_set_grad_mode(p->create);
     for (int64_t i = 0; i < p->inputs.n; i++) {
         if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
-        tn_release(tn_own(grads[i]));
+        tn_release(tn_take(grads[i]));
     }
     tn_set_grad_mode(mode);
     py_give(grads);
@@ -9836,7 +10134,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
-        PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        PyObject *one = t ? py_wrap(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -9932,7 +10230,7 @@ static PyObject *py_tensor_detach_(PyObject *self, PyObject *unused) {
     int line;
     (void)unused;
     py_here(&file, &line);
-    return tn_forget_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
+    return tn_detach_inplace_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
 }
 
 static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
@@ -9945,7 +10243,7 @@ static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
     tn_tensor *t = tn_detach_at(NULL, 0, &a);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
@@ -10233,14 +10531,14 @@ PY_PRIV int py_modes_begin(PyObject *module) {
 static tn_tensor *py_parameter_alias(tn_tensor *data, bool requires_grad) {
     tn_tensor *t = tnp_detach(data);
     /* lent by the call, so it is owned here or freed */
-    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_own(t)
+    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_take(t)
                                                                           : (tn_free(t), NULL);
 }
 
 /* Parameter() without data: a tensor of no elements, as torch. */
 static tn_tensor *py_parameter_empty(void) {
     const int64_t size[1] = {0};
-    return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
+    return tn_take(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
 /* A leaf over the memory of data, or an empty one for None. New. */
@@ -10292,7 +10590,7 @@ static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
     }
     /* a copy is a leaf, so the clone is not recorded */
     bool mode = tn_set_grad_mode(false);
-    copy = tn_own(tnp_clone(t, (tn_memory_format)0));
+    copy = tn_take(tnp_clone(t, (tn_memory_format)0));
     tn_set_grad_mode(mode);
     if (copy && tn_needs_grad(t) && !tn_requires_grad_at(NULL, 0, copy, true))
         tn_release(copy), copy = NULL;
@@ -10624,10 +10922,13 @@ static bool py_mrow_take(py_module *m, tn_module *made) {
 /* What py_call_bound runs with bound options: makes the library's module. */
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
+    const char *file = NULL;
+    int line = 0;
     (void)elements;
+    if (py.planning) py_here(&file, &line);
     /* initial values are random */
     py_draw_begin();
-    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    tn_module *made = tn_module_make(file, line, m->kind->row, args);
     py_draw_end();
     if (!made) return py_raise();
     if (!py_mrow_take(m, made)) return NULL;
@@ -10859,7 +11160,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
     if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
     py_mrow_mark(now, false);
-    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
+    if (!tn_module_set_tensor_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
     py_mrow_mark(t, true);
     return true;
 }
@@ -10979,7 +11280,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     int line = 0;
     const bool draws = made->training && py_mrow_draws(m);
     bool ok;
-    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    if (py.planning || (tn_grad_mode() && py_mrow_records(m, args))) py_here(&file, &line);
     /* the shapes that the row expects follow from options, which are not true any more */
     if (m->reshaped) made->expect = NULL;
     do {
@@ -11015,7 +11316,7 @@ static PyObject *py_mrow_failed(PyObject *self) {
 static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
     PyObject *all = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
-        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
+        PyObject *o = out[from + i] ? py_wrap(tn_take(out[from + i])) : Py_NewRef(Py_None);
         if (all && o)
             PyTuple_SetItem(all, i, o);
         else
@@ -11075,7 +11376,7 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     /* a row that returns its input, Identity: the same object */
-    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
+    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_take(out[0]));
 }
 
 /* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */
@@ -11627,7 +11928,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
         fits = py_is_tensor(o);
         at[i] = fits ? py_of(o) : NULL;
     }
-    if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
+    if (fits) norm = tn_nn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
     py_give(at);
     if (!fits)
         return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
@@ -11740,7 +12041,7 @@ enum { TAP_MOST = 64 };
 static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
     PyObject *all = PyTuple_New(n);
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = py_wrap(tn_own(out[i]));
+        PyObject *o = py_wrap(tn_take(out[i]));
         if (all && o)
             PyTuple_SetItem(all, i, o);
         else
@@ -11907,7 +12208,7 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
         return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' must be Tensor");
     /* a leaf, whatever data was */
     tn_tensor *t = tnp_detach(py_of(data));
-    PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_own(t)) : py_raise();
+    PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_take(t)) : py_raise();
     if (r && grad == Py_True && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
         Py_DECREF(r);
         return py_raise();
@@ -11959,11 +12260,11 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     memset(&options, 0, sizeof options);
     /* keeps the tensor: no Python object is involved */
     options.release = py_own_tensor_end;
-    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
+    if (!(options.user = tn_take(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;
     tn_tensor *r = tn_wrap_at(NULL, 0, data, tn_ints_of(size, 1), TN_U8, &options);
-    if (r) return py_wrap(tn_own(r));
+    if (r) return py_wrap(tn_take(r));
     tn_release((tn_tensor *)options.user);
     return py_raise();
 }
@@ -11992,10 +12293,11 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
-/* torch's number of a CPU. */
+/* The number in the device's name, "cuda:1"; without one -1. */
 static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
-    (void)self, (void)unused;
-    return PyLong_FromLong(-1);
+    const char *colon = strchr(tn_device_name(tn_device_of(py_of(self))), ':');
+    (void)unused;
+    return PyLong_FromLong(colon ? strtol(colon + 1, NULL, 10) : -1);
 }
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -12165,7 +12467,7 @@ typedef struct py_dl_versioned { /* "dltensor_versioned" */
     py_dl_tensor t;
 } py_dl_versioned;
 
-enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
 
 #define DL_CODE(NAME, text, bytes, kind, alias, computes, loop, largest, digits, safetensors, \
                 dlpack, buffer)                                                               \
@@ -12206,13 +12508,25 @@ static void py_dl_capsule_free(PyObject *capsule) {
     }
 }
 
-/* Fills the description; false: not in CPU memory. sizes has room for shape and strides. */
+/* The kind and number of t's device; false: DLPack has no kind for it. */
+static bool py_dl_where(const tn_tensor *t, int *type, int *id) {
+    const char *name = tn_device_name(tn_device_of(t));
+    const bool cuda = !strncmp(name, "cuda:", 5);
+    *type = cuda ? DL_CUDA : DL_CPU;
+    *id = cuda ? (int)strtol(name + 5, NULL, 10) : 0;
+    return cuda || tn_device_of(t) == TN_CPU;
+}
+
+/* Fills the description; false: in memory that DLPack does not know. sizes has room for shape and
+ * strides. */
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
     const int n = tn_ndim(t);
     const tn_dtype dtype = tn_dtype_of(t);
-    if (tn_device_of(t) != TN_CPU) return false;
-    to->data = tn_data(t);
-    to->device.type = DL_CPU;
+    int type, id;
+    if (!py_dl_where(t, &type, &id)) return false;
+    to->data = type == DL_CPU ? tn_data(t) : tn_device_data(t);
+    to->device.type = type;
+    to->device.id = id;
     to->ndim = n;
     to->dtype.code = py_dl_code[dtype];
     to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
@@ -12257,11 +12571,15 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
 
 /* Reads the arguments of __dlpack__; false with an exception. *versioned: who asks knows
  * DLPack 1. */
-static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, bool *versioned) {
+static bool py_dl_asked(const tn_tensor *t, PyObject *stream, PyObject *version, PyObject *device,
+                        bool *versioned) {
     int64_t n = -1;
-    int type = DL_CPU, id = 0, major = 0, minor = 0;
+    int type, id, major = 0, minor = 0, own, number;
+    const bool known = py_dl_where(t, &own, &number);
+    type = own;
+    id = number;
     /* the array API: None or -1 for memory without streams */
-    if (stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
+    if (known && own == DL_CPU && stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
     }
@@ -12271,8 +12589,9 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
         return false;
     }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
-    if (type != DL_CPU || id) {
-        PyErr_SetString(PyExc_BufferError, "a CPU tensor can be exported to CPU memory only");
+    if (type != own || id != number) {
+        PyErr_Format(PyExc_BufferError, "a %s tensor can be exported to %s memory only",
+                     own == DL_CPU ? "CPU" : "CUDA", own == DL_CPU ? "CPU" : "its own");
         return false;
     }
     if (version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor)) return false;
@@ -12288,7 +12607,7 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
     bool versioned = false;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", (char **)(uintptr_t)names,
                                      &stream, &version, &device, &copy) ||
-        !py_dl_asked(stream, version, device, &versioned))
+        !py_dl_asked(py_of(self), stream, version, device, &versioned))
         return NULL;
     int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
     if (copies < 0) return NULL;
@@ -12303,14 +12622,18 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
      * nobody's record */
     given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
     if (!given) return py_raise();
+    /* the consumer's stream knows nothing of what this one still computes */
+    if (tn_device_of(given) != TN_META && !tnp_device_wait(tn_device_of(given)))
+        return tn_free(given), py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
-    return py_dl_give(tn_own(given), versioned, flags);
+    return py_dl_give(tn_take(given), versioned, flags);
 }
 
 /* x.__dlpack_device__(): what kind of memory, before anything is exported. */
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
+    int type, id;
     (void)unused;
-    if (tn_device_of(py_of(self)) == TN_CPU) return Py_BuildValue("(ii)", DL_CPU, 0);
+    if (py_dl_where(py_of(self), &type, &id)) return Py_BuildValue("(ii)", type, id);
     return PyErr_Format(PyExc_ValueError, "Unknown device type %s for Dlpack",
                         tn_device_name(tn_device_of(py_of(self))));
 }
@@ -12404,7 +12727,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
                             "capsules can be consumed only once, so you might have already "
                             "constructed a tensor from it once.");
     }
-    return t ? py_wrap(tn_own(t)) : NULL;
+    return t ? py_wrap(tn_take(t)) : NULL;
 }
 
 /* o.__dlpack__, with a version where it knows of them. */
@@ -12572,8 +12895,11 @@ static PyMethodDef py_main_functions[] = {
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
     {"_package", py_main_package, METH_O, NULL},
+    {"_plan_begin", py_plan_begin, METH_NOARGS, "meta tensors count until _plan_end"},
+    {"_plan_end", py_plan_end, METH_NOARGS, "(peak, tensor_peak, end, rest, parts)"},
     {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
+    {"_peak", py_inspect_peak, METH_NOARGS, "most bytes in use since the last call"},
     {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
     {"_fail_after", py_inspect_fail_after, METH_VARARGS,
      "(n, once=False): after n more, allocations fail, or one does; -1: none. How many were left"},
@@ -12581,16 +12907,18 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin, py_errors_begin,    py_types_begin,   py_generators_begin, py_devices_begin,
-    py_tensor_begin, py_groups_begin,    py_number_begin,  py_buffers_begin,    py_create_begin,
-    py_optim_begin,  py_loader_begin,    py_files_begin,   py_autograd_begin,   py_modes_begin,
-    py_hooks_begin,  py_functions_begin, py_nodes_begin,   py_parameters_begin, py_modules_begin,
-    py_taps_begin,   py_override_begin,  py_convert_begin, py_dlpack_begin,
+    py_places_begin,  py_errors_begin, py_types_begin,     py_generators_begin, py_devices_begin,
+    py_cuda_begin,    py_tensor_begin, py_groups_begin,    py_number_begin,     py_buffers_begin,
+    py_create_begin,  py_optim_begin,  py_loader_begin,    py_files_begin,      py_autograd_begin,
+    py_modes_begin,   py_hooks_begin,  py_functions_begin, py_nodes_begin,      py_parameters_begin,
+    py_modules_begin, py_taps_begin,   py_override_begin,  py_convert_begin,    py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {
     /* the allocator of tests first, as it has to see every block */
     if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
+    /* tensors of Python are in no scope: it counts them itself */
+    tn_set_unscoped_warning(-1);
 #ifndef TNI_OBJECTS
     /* the library as other extensions reach it: tensorh.h */
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);

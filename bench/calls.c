@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static tn_tensor *a, *b, *p, *q, *x, *w, *bias, *m;
+static tn_tensor *a, *b, *p, *q, *x, *w, *bias, *m, *last;
 
 /* Each call in a scope of its own, so that what it made is gone before the next, as in C++. */
 #define CASE(name, call)                 \
@@ -25,7 +25,7 @@ CASE(add, tn_add(a, b))
 CASE(add_recording, tn_add(p, b))
 CASE(mul_sum_backward, tn_backward(tn_sum(tn_mul(p, q))))
 CASE(linear, tn_linear(x, w, .bias = bias))
-CASE(transpose, tn_transpose(m, 0, 1))
+CASE(transpose, last = tn_transpose(m, 0, 1))
 CASE(add_in_place, tn_add_(a, b))
 
 static const struct {

@@ -8,7 +8,12 @@
 #include "api/modules.h"
 #include "api/data.h"
 #include "api/train.h"
+#include "api/cxx_nn.h"
+#include "api/cxx_optim.h"
 #include "api/ops/overloads_nn.h"
+#include "api/cxx_data.h"
+
+#include "base/exact.inl"
 
 #if TNI_PART(4)
 #include "nn/step.c"

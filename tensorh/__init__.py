@@ -39,7 +39,11 @@ _LAZY = (
     "utils",
     "version",
 )
-_LAZY_NAMES = {"load": "serialization", "save": "serialization"} | dict.fromkeys(
+_LAZY_NAMES = {
+    "load": "serialization",
+    "save": "serialization",
+    "will_it_fit": "_plan",
+} | dict.fromkeys(
     (
         "celu",
         "cosine_similarity",

@@ -236,5 +236,6 @@ from ._functions.creation import vander as vander
 from ._functions.products import vdot as vdot
 from ._functions.shapes import vsplit as vsplit
 from ._functions.shapes import vstack as vstack
+from ._plan import will_it_fit as will_it_fit
 from ._functions.elements import xlogy as xlogy
 from ._functions import xlogy_ as xlogy_

@@ -230,7 +230,7 @@ def reason(namespace, name):
     if name in words or (namespace == "torch" and name in _SPACES.split()):
         return "planned"
     if namespace in ("torch.cuda", "torch.accelerator"):
-        return f"{namespace} comes with the CUDA companion, which is planned"
+        return "streams, events, graphs and mixed precision of CUDA are planned"
     import re
 
     for pattern, why in (*LEFT_OUT_OF.get(namespace, ()), *LEFT_OUT):

@@ -324,7 +324,8 @@ def to_what(
     non_blocking, copy = (*args, *(non_blocking, copy)[len(args) :])
     if not (
         isinstance(other, (Tensor, type(None)))
-        and isinstance(device, (str, _C.device, type(None)))
+        and isinstance(device, (str, int, _C.device, type(None)))
+        and not isinstance(device, bool)
         and (dtype is None or _is_dtype(dtype))
         and isinstance(non_blocking, bool)
         and isinstance(copy, bool)
@@ -342,7 +343,8 @@ def to(input, *args, **kwargs):
     if what is None:
         return NotImplemented
     device, dtype, copy, memory_format = what
-    r = _row("to")(input, device or input.device, dtype or input.dtype, False, copy)
+    device = input.device if device is None else device
+    r = _row("to")(input, device, dtype or input.dtype, False, copy)
     if memory_format is None or memory_format is _C.preserve_format:
         return r
     return contiguous(r, memory_format)
@@ -389,7 +391,8 @@ def _random_like(name):
         if kwargs:
             return NotImplemented
         r = _row(name)(
-            input.shape, dtype=dtype or input.dtype, device=device or input.device,
+            input.shape, dtype=dtype or input.dtype,
+            device=input.device if device is None else device,
             generator=generator,
         )  # fmt: skip
         return r.requires_grad_() if requires_grad else r

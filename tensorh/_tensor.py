@@ -12,12 +12,15 @@ def numpy(self, *, force=False):
     """An array over the same memory; with force, of a copy where it has to be one."""
     if force:
         self = self.detach().cpu()
+    elif not self.is_cpu:
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+            "the tensor to host memory first."
+        )
     elif self.requires_grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
-    elif not self.is_cpu:
-        raise TypeError(f"can't convert {self.device} device type tensor to numpy.")
     import numpy
 
     return numpy.asarray(memoryview(self))
@@ -41,8 +44,11 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
 
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
-    """There is no CUDA in this build: raises."""
-    return self.to("cuda" if device is None else device)
+    """The tensor on a GPU: the current one, or that of a number or a device."""
+    to = _C.device("cuda" if device is None else device)
+    if to.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return self.to(to) if memory_format is None else self.to(to, memory_format=memory_format)
 
 
 def type_(self, dtype=None, non_blocking=False):
@@ -56,9 +62,8 @@ def type_(self, dtype=None, non_blocking=False):
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """A new tensor of data, of self's dtype and device unless others are given."""
-    return _C.tensor(
-        data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
-    )
+    device = self.device if device is None else device
+    return _C.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new(self, *args, device=None):
@@ -189,8 +194,10 @@ def __reduce_ex__(self, protocol):
             return _rebuild_meta, args
         return _rebuild_as, (None if type(self) is Tensor else type(self), self.__dict__, *args)
     plain, order = _lying(self.detach())
-    data = _bytes_of(plain.contiguous(), protocol)
+    data = _bytes_of(plain.contiguous().cpu(), protocol)
     args = (data, self.dtype, tuple(plain.shape), self.requires_grad, order)
+    if not self.is_cpu:
+        args += (self.device,)
     if type(self) is Tensor and not self.__dict__:
         return _rebuild, args
     cls = None if type(self) is Tensor else type(self)
@@ -220,13 +227,14 @@ def _bytes_of(plain, protocol):
     return bytes(memoryview(raw))
 
 
-def _rebuild(data, dtype, shape, requires_grad, order=()):
+def _rebuild(data, dtype, shape, requires_grad, order=(), device="cpu"):
     """What a pickle of a tensor calls; order: which dimension of the tensor each of shape is."""
     if 0 in shape:
         t = _C.empty(shape, dtype=dtype)
     else:
         t = _C.frombuffer(data, dtype=dtype).reshape(shape).clone()
     t = t.permute([order.index(d) for d in range(len(order))]) if order else t
+    t = t.to(device)
     return t.requires_grad_() if requires_grad else t
 
 
@@ -246,11 +254,13 @@ def _rebuild_as(cls, attributes, *args):
 
 def _generator_state(generator):
     """What a copy or a pickle of a generator is made of."""
-    return _generator_again, (generator.get_state(),)
+    if generator.device.type == "cpu":
+        return _generator_again, (generator.get_state(),)
+    return _generator_again, (generator.get_state(), generator.device)
 
 
-def _generator_again(state):
-    generator = _C.Generator()
+def _generator_again(state, device="cpu"):
+    generator = _C.Generator(device)
     generator.set_state(state)
     return generator
 

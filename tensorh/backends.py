@@ -1,5 +1,5 @@
-"""torch.backends for programs that ask what there is and set switches: no library of a vendor is in
-this build, so nothing changes what is computed."""
+"""torch.backends for programs that ask what there is and set switches: no switch changes what is
+computed, on no device."""
 
 import sys as _sys
 
@@ -28,10 +28,26 @@ class _Backend:
         raise error(self.__name__, name)
 
 
+class _Cuda(_Backend):
+    """The switches of GPUs, whose kernels are in a module of their own."""
+
+    def is_available(self):
+        """Whether there is a device."""
+        from . import cuda
+
+        return cuda.is_available()
+
+    def is_built(self):
+        """Whether the module with the kernels is there."""
+        from . import _cuda
+
+        return _cuda.path() is not None
+
+
 cudnn = _Backend("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
 mps = _Backend("mps")
 mkldnn = _Backend("mkldnn", enabled=False)
-cuda = _Backend("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
+cuda = _Cuda("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
 mkl = _Backend("mkl")
 openmp = _Backend("openmp")
 

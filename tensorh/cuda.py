@@ -1,52 +1,234 @@
-"""torch.cuda for programs that ask whether there is a GPU: there is none in this build."""
+"""torch.cuda: NVIDIA's GPUs. Their kernels are in a module of their own, libtensor_cuda.so, which
+is looked for when a program asks (docs/python.md says where); without it there is no device."""
+
+from . import _C, _cuda
 
 __all__ = [
+    "OutOfMemoryError",
     "current_device",
+    "device",
     "device_count",
+    "device_of",
     "empty_cache",
+    "get_device_capability",
     "get_device_name",
+    "get_device_properties",
+    "init",
     "is_available",
+    "is_bf16_supported",
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
+    "max_memory_allocated",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_summary",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
     "set_device",
     "synchronize",
 ]
+OutOfMemoryError = MemoryError  # what the library raises
+
+# --- devices --------------------------------------------------------------------------------------
 
 
 def is_available():
-    """False."""
-    return False
-
-
-def is_initialized():
-    """False."""
-    return False
+    """Whether there is a device; never an error."""
+    return device_count() > 0
 
 
 def device_count():
-    """0."""
-    return 0
+    """How many devices there are."""
+    return _C._cuda_state()[0] if _cuda.why_not() is None else 0
 
 
-def manual_seed(seed):
-    """Nothing, as torch does where there is no GPU."""
+def is_initialized():
+    """Whether a device was asked for."""
+    return _C._cuda_state()[1]
 
 
-def manual_seed_all(seed):
-    """Nothing, as torch does where there is no GPU."""
+def init():
+    """Finds the devices now; an error says why there is none."""
+    _C._cuda_index(-1)
+
+
+def _number(given, default=-1):
+    """The number of a device that is given as one, by name or as torch.device; -1: the current."""
+    if given is None:
+        return default
+    if isinstance(given, int):
+        return given
+    given = _C.device(given)
+    if given.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {given}")
+    return default if given.index is None else given.index
+
+
+def current_device():
+    """The number of the thread's current device, which "cuda" means."""
+    return _C._cuda_index(-1)
+
+
+def set_device(device):
+    """Makes a device the thread's current one; a negative number changes nothing."""
+    number = _number(device, default=None)
+    if number is None:
+        raise ValueError(
+            "Expected a torch.device with a specified index or an integer, but got:" + str(device)
+        )
+    if number >= 0:
+        _C._cuda_set(number)
+
+
+class device:
+    """A block in which a device is the thread's current one. None, a negative number: no change."""
+
+    def __init__(self, device):
+        self.idx = _number(device)
+        self.prev_idx = -1
+
+    def __enter__(self):
+        if self.idx >= 0 and is_available():
+            self.prev_idx = _C._cuda_set(self.idx)
+
+    def __exit__(self, type, value, traceback):
+        if self.prev_idx >= 0:
+            _C._cuda_set(self.prev_idx)
+        return False
+
+
+class device_of(device):
+    """The same with a tensor's device."""
+
+    def __init__(self, obj):
+        super().__init__(obj.get_device() if obj.is_cuda else None)
+
+
+class _Properties:
+    """What a device is."""
+
+    def __init__(self, **facts):
+        self.__dict__.update(facts)
+
+    def __repr__(self):
+        return (
+            f"_CudaDeviceProperties(name={self.name!r}, major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, "
+            f"multi_processor_count={self.multi_processor_count}, "
+            f"L2_cache_size={self.L2_cache_size >> 20}MB)"
+        )
+
+
+def get_device_properties(device=None):
+    """name, major, minor, total_memory, multi_processor_count, max_threads_per_multi_processor,
+    L2_cache_size; sizes in bytes."""
+    facts = _C._cuda_properties(_number(device))
+    del facts["runtime"], facts["left"]
+    return _Properties(warp_size=32, **facts)
+
+
+def get_device_name(device=None):
+    """The maker's name of a device."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device=None):
+    """The compute capability, (major, minor)."""
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
+
+
+def is_bf16_supported(including_emulation=True):
+    """Whether there is a device: all of them compute in bfloat16."""
+    return is_available()
+
+
+def synchronize(device=None):
+    """Waits until a device has done all that was asked; an index out of range is told here."""
+    _C._cuda_wait(_number(device))
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def _memory(device):
+    """(in use, at most, reserved, calls of the driver): zeros before the first use of a device."""
+    return _C._cuda_memory(_number(device)) if is_initialized() else (0, 0, 0, 0)
+
+
+def memory_allocated(device=None):
+    """Bytes in use by tensors and workspaces."""
+    return _memory(device)[0]
+
+
+def max_memory_allocated(device=None):
+    """The most bytes that were in use at a time."""
+    return _memory(device)[1]
+
+
+def memory_reserved(device=None):
+    """Bytes taken from the driver: those in use, and those kept for the next tensors."""
+    return _memory(device)[2]
+
+
+def reset_peak_memory_stats(device=None):
+    """max_memory_allocated begins again at what is in use."""
+    _C._cuda_reset_peak(_number(device))
 
 
 def empty_cache():
-    """Nothing, as torch does before a GPU is used."""
+    """Gives back to the driver what is kept for the next tensors."""
+    if is_initialized():
+        _C._memory_trim()
 
 
-def _refuse(*args, **kwargs):
-    """Raises, as torch that was built without CUDA."""
-    raise AssertionError("tensorh is not compiled with CUDA enabled")
+def mem_get_info(device=None):
+    """(free, all): bytes of a device's memory; free ones are those that no program uses."""
+    number = _number(device)
+    _C.empty(1, device=_C.device("cuda", _C._cuda_index(number)))  # it is asked of devices in use
+    facts = _C._cuda_properties(number)
+    return facts["left"], facts["total_memory"]
 
 
-current_device = get_device_name = set_device = synchronize = _refuse
+def memory_stats(device=None):
+    """Those of torch's numbers that the library counts, by their names."""
+    used, most, reserved, calls = _memory(device)
+    return {
+        "allocated_bytes.all.current": used,
+        "allocated_bytes.all.peak": most,
+        "num_device_alloc": calls,
+        "reserved_bytes.all.current": reserved,
+    }
+
+
+def memory_summary(device=None, abbreviated=False):
+    """The same as a text of a few lines."""
+    return "\n".join(f"{name:<30}{n:>20,}" for name, n in memory_stats(device).items())
+
+
+# --- random numbers -------------------------------------------------------------------------------
+
+
+def manual_seed(seed):
+    """Seeds the default generator, from which devices draw, too; nothing where there is none."""
+    if is_available():
+        _C.manual_seed(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def seed():
+    """The same with a random number."""
+    if is_available():
+        _C.default_generator.seed()
+
+
+seed_all = seed
 
 
 def __getattr__(name):

@@ -10,6 +10,7 @@ import os
 import pickle
 
 from . import _C
+from ._cuda import usable as _usable
 from ._pickle import STORAGES, Writer
 from ._unpickle import Machine, Maker, set_attributes
 from ._zip import DamagedError
@@ -20,6 +21,9 @@ __all__ = ["load", "save"]
 
 _DTYPES = {name: getattr(_C, name) for name in dir(_C) if isinstance(getattr(_C, name), _C.dtype)}
 _DTYPE_OF_STORAGE = {storage: _DTYPES[name] for name, storage in STORAGES.items()}
+
+
+_CPU = _C.device("cpu")
 
 
 def _is_path(f):
@@ -91,7 +95,9 @@ def _write(f, data, writer):
     archive.add("archive/data.pkl", data)
     archive.add("archive/byteorder", b"little")
     for s in writer.storages.values():
-        t = s.tensor if s.tensor.device.type == "cpu" else s.tensor.to("cpu")
+        t = s.tensor
+        if not t.is_cpu:  # all of the storage that the file has, in its order
+            t = t.detach().as_strided((s.numel,), (1,), 0).cpu()
         archive.add(f"archive/data/{s.key}", memoryview(_C._storage_bytes(t.detach())))
     archive.add("archive/version", b"3\n")
     archive.finish()
@@ -109,6 +115,7 @@ class _Storage:
         self.numel = numel
         self.location = location
         self.tensor = None
+        self.placed = _CPU  # where a function of map_location wants it
         self.twins = {}  # {bits: the storage as torch reads it with them}
 
     @property
@@ -116,6 +123,11 @@ class _Storage:
         return _C.device(self.location)
 
     def cpu(self):
+        self.placed = _CPU
+        return self
+
+    def cuda(self, device=None):
+        self.placed = _usable("cuda" if device is None else _C.device(device))
         return self
 
     def size(self):
@@ -147,7 +159,7 @@ def _device_finder(map_location):
 
         def call(storage, location):
             given = map_location(storage, location)
-            return _restore(location) if given is None else _C.device("cpu")
+            return _restore(location) if given is None else getattr(given, "placed", _CPU)
 
         return call
     raise TypeError(f"map_location: {map_location!r} is not supported")
@@ -155,7 +167,7 @@ def _device_finder(map_location):
 
 def _restore(location):
     try:
-        return _C.device(location)
+        return _usable(location)
     except RuntimeError as e:
         raise RuntimeError(
             f"Attempting to deserialize object on device {location!r}, which is not there. If you "
@@ -378,7 +390,7 @@ class _Loader:
         _count(*args[1:])
         name = ":".join(map(str, args))
         try:
-            return _C.device(name)
+            return _usable(name)
         except RuntimeError:
             return self._device_of(_Storage("", None, 0, name), name)
 

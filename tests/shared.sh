@@ -28,6 +28,7 @@ sample() {
     done | grep .
 }
 
+export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}" # where Debian's emcc finds its modules, whoever packed node
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 
 locked() { # NAME COMMAND...: the command, while no other lane is in one of this name

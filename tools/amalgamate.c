@@ -53,6 +53,7 @@ static struct {
     int nfiles, nsections;
     bool flat, split, lines, check, based, plain; /* based: --on; plain: OUT.c */
     char suffix[NAME]; /* "" of tensor.c, "_NN" of tensor_nn.c */
+    char name[NAME];   /* the same in small letters */
     text api, heads, code, sections; /* heads: private headers */
     const file *root;
     struct {
@@ -468,6 +469,14 @@ static bool known(const char *name) {
     return i > 0;
 }
 
+/* Whether the last #if before `at` leaves out what follows where names get a prefix. */
+static bool without_prefix(const char *from, const char *at) {
+    const char *last = from;
+    for (const char *p = from; (p = strstr(p, "\n#if")) != NULL && p < at; p++) last = p + 1;
+    const char *says = strstr(last, "!defined(TN_PREFIX)");
+    return says && says < last + strcspn(last, "\n");
+}
+
 /* Every name that a TN_API declaration declares. */
 static void find_symbols(const text *api) {
     text t = bare(api, false);
@@ -487,7 +496,8 @@ static void find_symbols(const text *api) {
     for (const char *p = api->at; (p = strstr(p, "#define ")) != NULL; p += 8) {
         char name[NAME];
         read_word(p + 8, name);
-        if (known(name)) fail("%s is a symbol and a macro: TN_PREFIX cannot rename it", name);
+        if (known(name) && !without_prefix(api->at, p))
+            fail("%s is a symbol and a macro: TN_PREFIX cannot rename it", name);
     }
 }
 
@@ -540,7 +550,7 @@ static void write_renames(text *out, const char *layout) {
 
 /* The table of all functions that a module hands to others, and how they take it. */
 static void write_table(text *out, const char *layout) {
-    const char *nn = packer.suffix[0] ? "_nn" : "";
+    const char *nn = packer.name;
     const int n = nnames - 1;
     text body = {NULL, 0, 0};
     if (!*nn)
@@ -604,7 +614,7 @@ static void write_reference(text *out, const char *symbol, const char *layout) {
           "TN_API const char %s;\n#if defined(__GNUC__)\n"
           "static const char *const tni%s_layout __attribute__((used)) = &%s;\n"
           "#endif\nTNI_EXTERN_C_END\n#endif\n",
-          layout, symbol, packer.suffix[0] ? "_nn" : "", symbol);
+          layout, symbol, packer.name, symbol);
 }
 
 static void write_code(text *out, const char *symbol, const char *name) {
@@ -677,7 +687,7 @@ static void write_all(const char *path, const file *first) {
     stem_of(path, stem);
     find_symbols(&packer.api);
     snprintf(layout, sizeof layout, "%012llx", (unsigned long long)layout_of(&packer.api));
-    snprintf(names[nnames++], NAME, "tn%s_layout_%.16s", *s ? "_nn" : "", layout);
+    snprintf(names[nnames++], NAME, "tn%.40s_layout_%.16s", packer.name, layout);
     write_api(&out, first, stem, names[nnames - 1], layout);
     if (!packer.lines && packer.heads.n) drop_comments(&packer.heads);
     if (!packer.lines && packer.code.n) drop_comments(&packer.code);
@@ -735,6 +745,7 @@ int main(int argc, char **argv) {
     packer.root = root;
     stem_of(root_path, stem);
     if (strncmp(stem, "tensor", 6) != 0) fail("a root is named tensor*.c, not %s", root_path);
+    strcpy(packer.name, stem + 6);
     for (size_t i = 6; stem[i]; i++) packer.suffix[i - 6] = (char)toupper((unsigned char)stem[i]);
     if (packer.plain) {
         visit(root);

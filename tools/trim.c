@@ -42,11 +42,15 @@ static void find_rows(void) {
     }
 }
 
-static void reach(int id, int why) {
+static void reach(int id, int why, bool cxx, bool called) {
+    names[id].by_cxx |= cxx;
+    names[id].called |= called;
     if (names[id].reached) return;
     names[id].reached = true;
     names[id].why = why;
 }
+
+static bool is_reached(const char *word) { return names[name_of(word, strlen(word))].reached; }
 
 /* Operators whose name, C's or torch's, with or without overload, is this text. */
 static void reach_rows(const char *s, size_t n, int why) {
@@ -55,7 +59,7 @@ static void reach_rows(const char *s, size_t n, int why) {
         const item *i = &items[row_items.at[k]];
         const char *schema = schema_of(i), *row = names[row_name(i)].text + strlen("tni_row_");
         if (is(s, n, row) || (strncmp(schema, s, n) == 0 && (schema[n] == '(' || schema[n] == '.')))
-            reach(row_name(i), why);
+            reach(row_name(i), why, false, false);
     }
 }
 
@@ -65,7 +69,8 @@ static void reach_classes(const char *p, const char *end, int why) {
         n = name_length(p);
         for (int k = 0; n && k < class_items.n; k++) {
             const item *i = &items[class_items.at[k]];
-            if (strncmp(schema_of(i), p, n) == 0 && schema_of(i)[n] == '(') reach(row_name(i), why);
+            if (strncmp(schema_of(i), p, n) == 0 && schema_of(i)[n] == '(')
+                reach(row_name(i), why, false, false);
         }
     }
 }
@@ -115,7 +120,7 @@ static void read_source(const char *path, bool must) {
     expand(&expanded, t.at, end, 0);
     mention_all(&found, t.at + 1, end);
     mention_all(&found, expanded.at + 1, expanded.at + expanded.n);
-    for (int k = 0; k < found.n; k++) reach(found.at[k], id);
+    for (int k = 0; k < found.n; k++) reach(found.at[k], id, true, true);
     /* the text stays: macros point into it */
 }
 
@@ -127,8 +132,11 @@ static bool keep(int k) {
     const int row = i->kind == CODE ? row_name(i) : 0;
     const int why = row ? row : i->drops || i->kind == MACRO ? i->defines.at[0] : 0;
     if (i->kept || (i->drops && i->cxx && !cxx_sources)) return false;
+    if (i->row_in_cxx && !names[i->defines.at[0]].called) return false; /* another's name */
+    if (i->class_in_cxx && !names[i->defines.at[0]].by_cxx) return false;
     i->kept = true;
-    for (int m = 0; m < i->mentions.n; m++) reach(i->mentions.at[m], why);
+    for (int m = 0; m < i->mentions.n; m++) reach(i->mentions.at[m], why, i->cxx, false);
+    for (int m = 0; m < i->calls.n; m++) reach(i->calls.at[m], why, true, true);
     if (starts(names[row].text, "tni_module_"))
         for (const char *p = i->at, *s = p; p < i->end; s = p) { /* the classes of its .parts */
             p = *p == '"' ? after_string(p) : p + 1;
@@ -193,8 +201,9 @@ static bool *chosen(const header *h) {
     for (int k = h->first; k < h->last; k++) {
         const item *i = &items[k];
         const char *word = i->kind == DIRECTIVE ? skip_space(i->at + 1) : "";
-        stand[k] =
-            i->kind == COMMENT ? k == h->first || starts(i->at, "/* src/") : !i->drops || i->kept;
+        const bool other = i->cxx && !cxx_sources && i->kind == CODE; /* C++ that nobody compiles */
+        stand[k] = i->kind == COMMENT ? k == h->first || starts(i->at, "/* src/")
+                                      : (!i->drops && !other) || i->kept;
         if (i->kind == COMMENT) {
             if (is_public(i) && !stand[k]) comment = k;
             continue;
@@ -258,6 +267,10 @@ static void write_header(const header *h, text *to) {
         if (k != h->first || strstr(h->path, "_nn")) continue;
         add_string(to, "#define TNI_TRIMMED 1\n");
         if (inference) add_string(to, "#define TNI_INFERENCE_ONLY 1\n");
+        if (!is_reached("tn_backend_add"))
+            add_string(to, "#ifndef TN_NO_DEVICES\n#define TN_NO_DEVICES\n#endif\n");
+        if (!is_reached("tn_record_begin")) add_string(to, "#define TNI_REPLAYS 0\n");
+        if (!is_reached("tn_profile_begin_at")) add_string(to, "#define TNI_PROFILES 0\n");
     }
     free(stand);
 }
@@ -336,7 +349,7 @@ int main(int argc, char **argv) {
     for (int i = 1; first && i < k; i++) {
         if (strcmp(argv[i], "--also") != 0) continue;
         const char *also = argv[++i];
-        reach(name_of(also, strlen(also)), 0);
+        reach(name_of(also, strlen(also)), 0, true, true);
         reach_rows(also, strlen(also), 0);
         reach_classes(also, also + strlen(also), 0);
     }

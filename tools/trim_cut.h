@@ -66,9 +66,9 @@ static void push(list *l, int value) {
 /* A name is a number. What defines it, by whom it was first mentioned, the macro it is now. */
 typedef struct name {
     char *text;
-    list items; /* that define it */
-    int why;    /* the name whose item mentions it, 0: a source */
-    bool reached;
+    list items;                      /* that define it */
+    int why;                         /* the name whose item mentions it, 0: a source */
+    bool reached, by_cxx, called;    /* by_cxx: from C++; called: as a function there */
     const char *params, *body, *end; /* of a macro; params NULL: it takes none */
     bool macro, pastes;              /* pastes: it, or a macro in it, joins names */
 } name;
@@ -340,9 +340,11 @@ typedef enum kind { COMMENT, DIRECTIVE, MACRO, CODE } kind;
 typedef struct item {
     kind kind;
     const char *at, *end;
-    const char *room; /* the file below src/ that it comes from */
-    list defines, mentions;
-    bool drops, cxx, kept; /* drops: left out unless reached */
+    const char *room;              /* the file below src/ that it comes from */
+    list defines, mentions, calls; /* calls: of C++, without those that it only mentions */
+    bool drops, cxx, kept;         /* drops: left out unless reached */
+    bool row_in_cxx;               /* an operator's function or method: reached by calls of C++ */
+    bool class_in_cxx;             /* a class: reached by words of C++ */
 } item;
 static item *items;
 static int nitems, item_room;
@@ -379,11 +381,12 @@ static const char *after_code(const char *start, const char *p) {
     bool words = true, call = false, paren = false, assign = false;
     int nwords = 0;
     size_t n, last_n = 0;
+    if (starts(first, "public:")) return first + strlen("public:");
     for (; (p = token(start, p, end, &n)) < end; last = p, last_n = n, p += n) {
         const bool new_line = last_n && memchr(last + last_n, '\n', (size_t)(p - last) - last_n);
         if (call && new_line && !strchr("{=;[(,:", *p)) return last + last_n;
         if (words && new_line && !is(last, last_n, "TN_API") && !is(last, last_n, "TN_PRIV") &&
-            !is(last, last_n, "TNI_INLINE"))
+            !is(last, last_n, "TNI_INLINE") && !is(last, last_n, "TN_USE_RESULT"))
             return last + last_n;
         call = false;
         if (is_name(*p)) {
@@ -395,7 +398,8 @@ static const char *after_code(const char *start, const char *p) {
         if (*p == ';') return p + 1;
         if (*p == '=') assign = true;
         if (*p == '{') {
-            if (*last == '"' || starts(first, "namespace") || starts(first, "inline namespace"))
+            if (*last == '"' || starts(first, "namespace") || starts(first, "inline namespace") ||
+                starts(first, "class methods "))
                 return p + 1;
             const char *column = strstr(p, "\n}"); /* ends it, whatever #if has left open */
             p = after_bracket(start, p, column ? column + 2 : end);
@@ -412,6 +416,12 @@ static const char *after_code(const char *start, const char *p) {
         words = false;
     }
     return words ? last + last_n : end; /* the last line is a macro */
+}
+
+/* Behind the bracket around a name, `(max)(x, y)`, which keeps macros away; NULL: another text. */
+static const char *after_shield(const char *p, const char *end) {
+    const size_t n = *p == '(' ? name_length(p + 1) : 0;
+    return n && p + n + 2 < end && p[n + 1] == ')' && p[n + 2] == '(' ? p + n + 2 : NULL;
 }
 
 /* What stands at file level in this text is defined; false: something that is always kept. */
@@ -435,6 +445,9 @@ static bool define_all(item *i, const char *p, const char *end) {
                 if (declares && a.n == 2) {
                     const char *at = skip_space(a.at[1]);
                     push(&i->defines, name_of(at, name_length(at)));
+                    done = true;
+                } else if (!done && !type && after_shield(open, end)) {
+                    push(&i->defines, name_of(open + 1, name_length(open + 1)));
                     done = true;
                 } else if (!done && !type && open[1] == '*') { /* gives a pointer to a function */
                     push(&i->defines,
@@ -505,6 +518,80 @@ static void keep_long(list *l) {
     l->n = n;
 }
 
+/* A class of C++ with its body goes with its name, as does a typedef of a module's: who uses it
+ * says that, or has it from one who does. Specialisations stay. */
+static void take_class(item *i) {
+    const char *p = skip_space(after_template(i->at));
+    const size_t word = name_length(p);
+    const char *at = skip_space(p + word), *body;
+    size_t n = name_length(at);
+    if (!i->cxx) return;
+    if (is(p, word, "typedef") && starts(at, "rows::")) {
+        at += strlen("rows::"), n = name_length(at);
+    } else {
+        if (!is(p, word, "class") || !n) return;
+        body = skip_space(at + n);
+        if (body >= i->end || (*body != '{' && *body != ':') || i->end[-1] == '{') return;
+    }
+    i->defines.n = 0;
+    push(&i->defines, name_of(at, n));
+    i->drops = i->class_in_cxx = true;
+    i->row_in_cxx = false;
+}
+
+static bool holds(const list *l, int value) {
+    int k = 0;
+    while (k < l->n && l->at[k] != value) k++;
+    return k < l->n;
+}
+
+/* Is this name a call: before '(' or '<', no type stands before it, and no body behind it? Or an
+ * operator's function of C as an argument, call(tn_add_at, ..): its caller calls it. */
+static bool is_call(const char *start, const char *p, size_t n, const char *before, size_t before_n,
+                    const char *end) {
+    const char *after = skip_space(p + n), *close;
+    if (*before == '(' && after_shield(before, end)) return true;
+    if (*after == ',' && n > 6 && starts(p, "tn_") && starts(p + n - 3, "_at")) return true;
+    if (*after != '(' && *after != '<') return false;
+    if (*before == '~' || (is_name(*before) && !is(before, before_n, "return") &&
+                           !is(before, before_n, "else") && !is(before, before_n, "template")))
+        return false;
+    close = *after == '(' ? skip_space(after_bracket(start, after, end)) : after;
+    return *close != '{' && !starts(close, "const ");
+}
+
+/* What this text calls. A name that it declares itself, a method or member, is a call of another
+ * where "::" stands before it. */
+static void call_all(list *to, const char *start, const char *end) {
+    const char *before = "";
+    list own = {NULL, 0, 0}, calls = {NULL, 0, 0};
+    size_t n, before_n = 0;
+    for (const char *p = start; (p = token(start, p, end, &n)) < end; p += n) {
+        if (is_name(*p) && !isdigit((unsigned char)*p)) {
+            const bool call = is_call(start, p, n, before, before_n, end);
+            const bool another = *before == ':' && p[-1] == ':' && p[-2] == ':';
+            if (call)
+                push(another ? to : &calls, name_of(p, n));
+            else if (*skip_space(p + n) == '(' || *skip_space(p + n) == ';')
+                push(&own, name_of(p, n));
+        }
+        before = p, before_n = n;
+    }
+    for (int k = 0; k < calls.n; k++)
+        if (!holds(&own, calls.at[k])) push(to, calls.at[k]);
+    free(own.at), free(calls.at);
+}
+
+/* in_objects<tn_values_indices> goes with the struct of C. */
+static void take_results(item *i) {
+    const char *of = strstr(i->at, "in_objects<tn_");
+    if (!starts(i->at, "template <>") || !of || of > i->end) return;
+    of = strchr(of, '<') + 1;
+    i->defines.n = 0;
+    push(&i->defines, name_of(of, name_length(of)));
+    i->drops = true;
+}
+
 /* What this item defines and mentions, macros expanded. */
 static void take_code(item *i) {
     text t = {NULL, 0, 0};
@@ -531,12 +618,17 @@ static void take_code(item *i) {
         const bool type = is(first, n, "typedef") || is(first, n, "struct") || is(first, n, "enum");
         const char *from = call ? t.at : i->at, *to = call ? t.at + t.n : i->end;
         i->drops = define_all(i, from, to) && i->defines.n;
-        if (type) keep_long(&i->mentions); /* a member's name mentions nothing */
+        if (type && !i->cxx) keep_long(&i->mentions); /* a member's name mentions nothing */
         const char *word = skip_space(first + (is(first, n, "typedef") ? n : 0));
         if (type && (!is_public(i) || !starts(word, "struct ") ||
                      !memchr(word, '{', (size_t)(i->end - word))))
             i->drops = false;
         if (!private && (in_room(i, "kernels/") || in_room(i, "simd/"))) i->drops = false;
+        take_results(i);
+        i->row_in_cxx =
+            i->cxx && i->drops && (starts(i->at, "template <") || starts(i->at, "inline "));
+        take_class(i);
+        if (i->cxx) call_all(&i->calls, i->at, i->end);
     }
     free(t.at);
 }
@@ -553,6 +645,7 @@ static void take_define(item *i) {
     expand(&t, body, i->end, 0);
     mention_all(&i->mentions, body, i->end);
     mention_all(&i->mentions, t.at + 1, t.at + t.n);
+    if (i->cxx) mention_all(&i->calls, body, i->end);
     if (in_room(i, "kernels/") || in_room(i, "simd/")) keep_long(&i->mentions);
     i->drops = starts(p, "tn_") || starts(p, "tnp_") || starts(p, "TNI_E_");
     free(t.at);

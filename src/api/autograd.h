@@ -15,15 +15,16 @@ TNI_EXTERN_C_BEGIN
  * with an error. */
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, bool requires_grad);
 #define tn_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, true)
-#define tn_no_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, false)
+#define tn_set_requires_grad(t, requires_grad) \
+    tn_requires_grad_at(__FILE__, __LINE__, t, requires_grad)
 TN_API bool tn_needs_grad(const tn_tensor *t); /* torch's x.requires_grad */
 TN_API bool tn_is_leaf(const tn_tensor *t);
 TN_API const char *tn_grad_fn(const tn_tensor *t); /* operator that made t; NULL for a leaf */
 TN_API bool tn_is_inference(const tn_tensor *t);   /* made in inference mode, or a view of one */
 /* Drops t's history (torch's detach_): t becomes a leaf that requires no grad. False with an error
  * for a view of a tensor that requires grad. */
-TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t);
-#define tn_forget(t) tn_forget_at(__FILE__, __LINE__, t)
+TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t);
+#define tn_detach_(t) tn_detach_inplace_at(__FILE__, __LINE__, t)
 /* t's .grad, borrowed; NULL if there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
 /* Sets .grad, as one more owner of grad; NULL clears it. False and INVALID if
@@ -48,12 +49,21 @@ TN_API bool tn_grad_mode(void);
  * as its base is. Both modes nest in any order. */
 TN_API bool tn_set_inference_mode(bool enabled);
 
+/* Blocks without recording. Like TN_SCOPE they also end at return and goto (gcc, clang, C++), and
+ * `break` leaves the block.
+ *     tn_no_grad { tn_sub_(w, tn_grad_of(w), .alpha = 0.1); }
+ *     tn_inference_mode { y = tn_forward(net, x); } */
+#define tn_no_grad TNI_MODE_BLOCK(TNI_JOIN(tni_no_grad_, __LINE__), tn_set_grad_mode, false)
+#define tn_inference_mode \
+    TNI_MODE_BLOCK(TNI_JOIN(tni_inference_, __LINE__), tn_set_inference_mode, true)
+
 typedef struct tn_backward_args {
     tn_tensor *gradient; /* the gradient of t; NULL: 1, if t has one element */
     tn_tensors inputs;   /* n = 0: all leaves collect .grad; else only these */
     bool retain_graph;   /* keep saved tensors for another backward */
     bool create_graph;   /* record the gradients themselves; also keeps the graph */
     tn_tensor *t;
+    TNI_NAMED_OPTIONS
 } tn_backward_args;
 /* Adds the gradients of t to .grad of the leaves. False with an error, and then no
  * .grad has changed.
@@ -66,8 +76,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
  * options: NULL, or as above; its t and gradient are ignored. */
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
                                tn_tensor *const *seeds, const tn_backward_args *options);
-#define tn_backward_all(outputs, seeds, options) \
-    tn_backward_all_at(__FILE__, __LINE__, outputs, seeds, options)
+#define tn_backward_all(outputs, seeds, ...) \
+    tn_backward_all_at(__FILE__, __LINE__, outputs, seeds, __VA_ARGS__)
 /* Gradients of outputs with respect to inputs, without a change of .grad. grads[i] is new, or NULL
  * for an unused input (if allow_unused; otherwise that is an error). options may be NULL; seeds as
  * in tn_backward_all. False with an error, and then all of grads are NULL. */
@@ -77,8 +87,8 @@ typedef struct tn_grads_options {
 } tn_grads_options;
 TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
                         tn_tensor **grads, const tn_grads_options *options);
-#define tn_grads(outputs, inputs, grads, options) \
-    tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
+#define tn_grads(outputs, inputs, grads, ...) \
+    tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, __VA_ARGS__)
 
 /* Adds a hook, which sees the gradient of t before it is passed on. It returns that gradient, a new
  * tensor of the same dtype in its place, or NULL with an error to stop backward.
@@ -144,7 +154,7 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
 typedef struct tni_node tn_history;
 TN_API tn_history *tn_history_of(tn_tensor *t);    /* NULL for a leaf */
 TN_API tn_history *tn_history_hold(tn_history *h); /* one more owner; returns h */
-TN_API void tn_history_drop(tn_history *h);        /* NULL is allowed */
+TN_API void tn_history_free(tn_history *h);        /* NULL is allowed */
 /* True if h made t and has no other owner; false for NULL. */
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
 TN_API const char *tn_history_name(const tn_history *h); /* the row's name */

@@ -32,7 +32,7 @@ TN_API tn_path *tn_path_current(void);   /* the innermost link, or NULL */
 
 /* For bindings: sets the current context's function that turns a negative `line` of a call into a
  * line number, when a text needs it. NULL: none. */
-TN_API void tn_lines_on(int (*decode)(const char *file, int line));
+TN_API void tn_set_line_decoder(int (*decode)(const char *file, int line));
 
 /* --- changes that belong together ------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ TN_API void tn_ending_remove(tn_ending *e);
 /* The context's clock in seconds, from an arbitrary start. */
 TN_API double tn_now(void);
 
-/* --- private: a call in progress -------------------------------------------------------------- */
+/* --- private: a call in progress, a thread ---------------------------------------------------- */
 
 /* A request to stop, as seen by one call. */
 typedef struct tni_stop {
@@ -79,6 +79,43 @@ typedef struct tni_work {
     const char *file;        /* the user's line; NULL: unknown */
     int line;
 } tni_work;
+
+/* What a thread remembers of the library. */
+typedef struct tni_tls {
+    tni_block *block;
+    uint32_t epoch;
+    bool guest; /* of a fiber or a host's job: the end of the thread is not its end */
+    uint64_t token;
+    tn_context *context;       /* chosen by tn_context_use; NULL: the default one */
+    uint64_t context_id;       /* of context: another one may come to lie at its address */
+    int32_t inside;            /* a task of tni_parallel runs: further calls run serially */
+    tni_stop *stop;            /* in a task of another thread's call: that call's; else NULL */
+    struct tn_fiber *fiber;    /* that the thread runs as; NULL: as itself */
+    const struct tni_tls *own; /* of a guest in a host's job: what the caller waits with */
+} tni_tls;
+
+/* --- fibers ----------------------------------------------------------------------------------- */
+
+/* Scopes, modes, the pending error, a recording and the current context belong to a thread. A
+ * program that switches stacks within its threads (fibers, coroutines) makes them belong to a fiber
+ * by one call after each switch:
+ *     tn_fiber mine = {0};                  // once a fiber, in memory that does not move
+ *     swap_to(other); tn_fiber_use(&mine);  // this fiber goes on
+ * A fiber begins like a new thread and costs as much memory as one. One that never switches inside
+ * a scope, a mode block, a recording or a call needs none. A fiber may go on in another thread
+ * unless it is inside a call. The members are private and zero at first. */
+typedef struct tn_fiber {
+    tni_tls other; /* of the fiber; while a thread runs as it: of that thread */
+    uint32_t running;
+} tn_fiber;
+/* The calling thread runs as this fiber from here on (NULL: as itself). False with INVALID if
+ * another thread runs as it. */
+TN_API bool tn_fiber_use(tn_fiber *fiber);
+TN_API tn_fiber *tn_fiber_current(void); /* NULL: the thread itself */
+/* What the fiber left open ends as with a thread: its scopes and its error when another thread or
+ * fiber takes its memory over. If the calling thread runs as it, it runs as itself then. False with
+ * INVALID if another thread runs as it. The struct is zero afterwards. */
+TN_API bool tn_fiber_end(tn_fiber *fiber);
 
 TNI_EXTERN_C_END
 

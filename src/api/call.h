@@ -15,32 +15,36 @@
 
 #include "types.h"
 
-/* Calls f##_at with an argument struct. Defaults come first, so that the user's
- * values override them. */
+/* A call in which a value of another type is an error, not a warning. */
 #if defined(__cplusplus)
+#define TNI_STRICT(...) (__VA_ARGS__)
 #elif defined(__clang__)
-#define TNI_CALL_AS(f, args, ...)                                                   \
+#define TNI_STRICT(...)                                                             \
     _Pragma("clang diagnostic push")                                                \
         _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")             \
             _Pragma("clang diagnostic error \"-Wint-conversion\"")                  \
                 _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"")  \
                     _Pragma("clang diagnostic error \"-Wmissing-braces\"")          \
                         _Pragma("clang diagnostic error \"-Wexcess-initializers\"") \
-                            f(__FILE__, __LINE__, &(args){__VA_ARGS__})             \
-                                _Pragma("clang diagnostic pop")
+                            __VA_ARGS__ _Pragma("clang diagnostic pop")
 #elif defined(__GNUC__)
-#define TNI_CALL_AS(f, args, ...)                                                            \
+#define TNI_STRICT(...)                                                                      \
     __extension__({                                                                          \
         _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
             _Pragma("GCC diagnostic ignored \"-Woverride-init-side-effects\"")               \
                 _Pragma("GCC diagnostic error \"-Wint-conversion\"")                         \
                     _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")         \
-                        _Pragma("GCC diagnostic error \"-Wmissing-braces\"")                 \
-                            f(__FILE__, __LINE__, &(args){__VA_ARGS__});                     \
+                        _Pragma("GCC diagnostic error \"-Wmissing-braces\"") __VA_ARGS__;    \
         _Pragma("GCC diagnostic pop")                                                        \
     })
 #else
-#define TNI_CALL_AS(f, args, ...) f(__FILE__, __LINE__, &(args){__VA_ARGS__})
+#define TNI_STRICT(...) __VA_ARGS__
+#endif
+
+/* Calls f##_at with an argument struct. Defaults come first, so that the user's values override
+ * them. */
+#ifndef __cplusplus
+#define TNI_CALL_AS(f, args, ...) TNI_STRICT(f(__FILE__, __LINE__, &(args){__VA_ARGS__}))
 #endif
 #define TNI_CALL(f, ...) TNI_CALL_AS(f##_at, f##_args, __VA_ARGS__)
 

@@ -19,6 +19,12 @@
 #ifndef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
 #define TNI_INFERENCE_ONLY 0
 #endif
+#ifndef TNI_REPLAYS /* tools/trim defines them 0 where nothing begins a recording, a profile */
+#define TNI_REPLAYS 1
+#endif
+#ifndef TNI_PROFILES
+#define TNI_PROFILES 1
+#endif
 #if TNI_INFERENCE_ONLY
 #define TNI_NO_GRADIENT "this build is without gradients"
 #else
@@ -56,6 +62,42 @@
 #define TNI_HIDDEN
 #endif
 
+/* Before a function whose result has no other use: compilers warn if it is dropped. A cast to void
+ * silences clang, and g++ with the standard attribute. */
+#if defined(__cplusplus) && defined(TN_IMPORT) /* functions are pointers there */
+#define TN_USE_RESULT
+#elif defined(__cplusplus) && (__cplusplus >= 201703L || (defined(__GNUC__) && !defined(__clang__)))
+#define TN_USE_RESULT [[nodiscard]]
+#elif defined(__GNUC__) || defined(__clang__)
+#define TN_USE_RESULT __attribute__((warn_unused_result))
+#else
+#define TN_USE_RESULT
+#endif
+
+/* TNI_NAMED_OPTIONS is the last member of a struct of arguments. It has no bytes and takes no
+ * value, so an argument too many in a keyword macro does not compile. clang needs no member for
+ * that, and C++ has no such macros. TNI_RESULT is a call of TN_USE_RESULT in such a macro: gcc does
+ * not see through its block that the result is dropped, so it passes through a function. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !defined(__TINYC__)
+__extension__ typedef struct tni_nothing {
+} tni_nothing;
+#define TNI_NAMED_OPTIONS tni_nothing options_need_names[1];
+#define TNI_RESULT_OF(type) \
+    TN_USE_RESULT TNI_INLINE type *tni_result_of_##type(type *result) { return result; }
+#define TNI_RESULT(type, ...) tni_result_of_##type(__VA_ARGS__)
+#else
+#define TNI_NAMED_OPTIONS
+#define TNI_RESULT_OF(type)
+#define TNI_RESULT(type, ...) __VA_ARGS__
+#endif
+
+/* Bytes from p to the end of its object, if the compiler knows them; else the largest size_t. */
+#if defined(__GNUC__) || defined(__clang__)
+#define TNI_ROOM(p) __builtin_object_size(p, 0)
+#else
+#define TNI_ROOM(p) SIZE_MAX
+#endif
+
 #ifdef __cplusplus
 #define TNI_EXTERN_C_BEGIN extern "C" {
 #define TNI_EXTERN_C_END }
@@ -77,6 +119,13 @@
 #define TNI_NAMESPACE_BEGIN inline namespace TNI_NAMESPACE {
 #endif
 #define TNI_NAMESPACE_END }
+/* Of an inline function with a static variable: without it gcc's linker would keep a shared library
+ * in memory after dlclose. Names without linkage need nothing. */
+#if defined(TENSOR_STATIC) || defined(TN_IMPORT)
+#define TNI_OWN_COPY
+#else
+#define TNI_OWN_COPY TNI_HIDDEN
+#endif
 
 #ifndef TN_API
 #if defined(TENSOR_STATIC) || defined(TN_IMPORT)
@@ -132,6 +181,36 @@
 #else
 #define TNI_ROW_BEGIN
 #define TNI_ROW_END
+#endif
+
+/* Blocks with a mode, such as tn_no_grad: set(enabled) at their begin returns the mode before,
+ * which set gets back at their end. */
+typedef struct tni_mode_guard {
+    bool (*set)(bool enabled);
+    bool before, once;
+#ifdef __cplusplus
+    tni_mode_guard(bool (*f)(bool), bool enabled) : set(f), before(f(enabled)), once(true) {}
+    ~tni_mode_guard() { set(before); }
+    tni_mode_guard(const tni_mode_guard &) = delete;
+    tni_mode_guard &operator=(const tni_mode_guard &) = delete;
+#endif
+} tni_mode_guard;
+#if defined(__cplusplus)
+#define TNI_MODE_BLOCK(guard, set, enabled) \
+    for (tni_mode_guard guard(set, enabled); guard.once; guard.once = false)
+#else
+/* leave(&guard) at the end of the guard's block, or where compilers cannot, at its last brace. */
+#ifdef __GNUC__
+#define TNI_AT_END(leave) __attribute__((cleanup(leave)))
+#define TNI_AT_NEXT(leave, guard)
+#else
+#define TNI_AT_END(leave)
+#define TNI_AT_NEXT(leave, guard) , leave(&guard)
+#endif
+TNI_INLINE void tni_mode_leave(tni_mode_guard *guard) { guard->set(guard->before); }
+#define TNI_MODE_BLOCK(guard, set, enabled)                                                       \
+    for (tni_mode_guard guard TNI_AT_END(tni_mode_leave) = {set, set(enabled), true}; guard.once; \
+         guard.once = false TNI_AT_NEXT(tni_mode_leave, guard))
 #endif
 
 /* In a row, TN_DOC(.shapes = "..", .example = "..", .differs = "..") is for readers and for tools

@@ -5,8 +5,11 @@
  *   TENSOR_IMPLEMENTATION   compiles the library in this file; in one C or C++ file only
  *   TENSOR_STATIC           makes everything static: each file with the implementation has its own
  *   TN_IMPORT               for a plugin of one file: it compiles no library but calls the host
- *                           program's, whose table of functions it is given (tn_import)
- *   TN_EXPORT               in the host: defines tn_exported(), which returns that table
+ *                           program's. It calls tn_import(table) first, which is false if the host
+ *                           has another version of this header; with tensor_nn.h also
+ *                           tn_nn_import(table). Before that no function may be called
+ *   TN_EXPORT               in the host: defines tn_exported() and, with tensor_nn.h,
+ *                           tn_nn_exported(), the tables (const tn_exports *) for the plugin
  *   TN_PREFIX               a token put before every public symbol, so that one program may hold
  *                           two versions
  *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
@@ -14,6 +17,12 @@
  *   TN_NO_OVERLOADS         C++ without the last chapter: calls are tnp_ functions; compiles faster
  *   TENSOR_PART             1 to 4: with TENSOR_IMPLEMENTATION, compiles a quarter of the library;
  *                           four files together have it all, and compile at once (docs/trim.md)
+ *   TN_CHECK                for development: a tensor that is used after it was freed is always
+ *                           found, in all functions, and the error says which line freed it and
+ *                           which made it. Best for all files, for the lines; the checks are
+ *                           those of the file with the implementation. Each thread keeps the
+ *                           headers (192 bytes and more) of the tensors it freed last, up to
+ *                           TN_CHECK_BYTES, by default 64 MiB; their data is freed at once
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
  *   TN_NO_FMA               for x86-64 without FMA instructions: slow, with libm's fma; same bits
  *   TN_HEADER_NAME          "the/name.h" of this file, if you rename it
@@ -25,9 +34,11 @@
  *                           this file does not call; calls by name find none, tn_row_count() is 0
  *   TN_NO_AVX512            no kernels for AVX-512
  *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; on other CPUs every call fails
+ *   TN_ISA_ONLY_WASM128     emcc -msimd128: only kernels for wasm128
  *   TN_ISA_ONLY_SCALAR      only scalar kernels
  *   TN_NO_COMPLEX           no tensors of complex64 and complex128
- *   TN_NO_HALF              no tensors of float16 and bfloat16 */
+ *   TN_NO_HALF              no tensors of float16 and bfloat16
+ *   TN_NO_DEVICES           no devices but cpu and meta: tn_backend_add fails */
 #ifndef TNI_API_CONFIG_H
 #define TNI_API_CONFIG_H
 
@@ -35,11 +46,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    defined(__NO_SIGNED_ZEROS__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tensor.h gives the same bits everywhere: no -ffast-math, nor any option that it implies"
-#endif
 
 #if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)
 #define TENSOR_STATIC
@@ -51,8 +57,8 @@
 #error "TENSOR_PART is 1, 2, 3 or 4"
 #endif
 #endif
-#if defined(TN_ISA_ONLY_AVX2) && defined(TN_ISA_ONLY_SCALAR)
-#error "TN_ISA_ONLY_AVX2 and TN_ISA_ONLY_SCALAR exclude each other"
+#if defined(TN_ISA_ONLY_SCALAR) && (defined(TN_ISA_ONLY_AVX2) || defined(TN_ISA_ONLY_WASM128))
+#error "TN_ISA_ONLY_SCALAR excludes TN_ISA_ONLY_AVX2 and TN_ISA_ONLY_WASM128"
 #endif
 
 #define TN_VERSION_MAJOR 0

@@ -42,35 +42,39 @@ struct tn_dataset {
 
 /* Your own set: a copy of *like, with one owner. If it fails it calls like->destroy and returns
  * NULL with an error. */
-TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
-#define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_new_at(const char *file, int line,
+                                                   const tn_dataset *like);
+#define tn_dataset_new(...) tn_dataset_new_at(__FILE__, __LINE__, __VA_ARGS__)
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d); /* one more owner; returns d */
 TN_API void tn_dataset_free(tn_dataset *d);        /* drops one owner; NULL is allowed */
 
 /* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which must be on the
  * CPU. NULL with an error. */
-TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line,
+                                                       tn_tensors tensors);
 #define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
 /* Images u8 (N, H, W) or (N, C, H, W) become f32 (C, H, W), (v / 255 - mean) / std, as by
  * torchvision's ToTensor and Normalize; labels, integers (N), become i64. Holds the tensors. NULL
  * with an error, also if std is 0. */
-TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
-                                        tn_tensor *labels, double mean, double std);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                                      tn_tensor *labels, double mean, double std);
 #define tn_dataset_images(images, labels, mean, std) \
     tn_dataset_images_at(__FILE__, __LINE__, images, labels, mean, std)
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
-                                     const char *labels_path, double mean, double std);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line,
+                                                   const char *images_path, const char *labels_path,
+                                                   double mean, double std);
 #define tn_dataset_idx(images_path, labels_path, mean, std) \
     tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
 /* Items from..to-1 of d, which it takes over, even if it fails. */
-TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
-                                       int64_t to);
+TN_USE_RESULT TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d,
+                                                     int64_t from, int64_t to);
 #define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
 
 /* --- the loader ------------------------------------------------------------------------------- */
 
 typedef struct tn_loader tn_loader;
+TNI_RESULT_OF(tn_loader)
 typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
@@ -78,13 +82,15 @@ typedef struct tn_loader_args {
     int32_t prefetch;        /* batches that each worker reads ahead */
     tn_generator *generator; /* NULL: the default one, as torch */
     tn_dataset *dataset;     /* required; the loader takes it over, even if it fails */
+    TNI_NAMED_OPTIONS
 } tn_loader_args;
 /* A new loader; NULL with an error. tn_context_free frees loaders that are left. */
-TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
+TN_USE_RESULT TN_API tn_loader *tn_loader_new_at(const char *file, int line,
+                                                 const tn_loader_args *args);
 #ifndef __cplusplus
-#define tn_loader_new(...)                                                    \
-    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
-                .dataset = __VA_ARGS__)
+#define tn_loader_new(...)                                                               \
+    TNI_RESULT(tn_loader, TNI_CALL_AS(tn_loader_new_at, tn_loader_args, .batch_size = 1, \
+                                      .prefetch = 2, .dataset = __VA_ARGS__))
 #endif
 TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */

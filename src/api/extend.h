@@ -25,7 +25,8 @@ typedef struct tn_guard {
     tni_block *block;
     uint32_t depth, floor;
     uint16_t inference;
-    uint8_t no_grad;
+    uint8_t no_grad, device;
+    bool no_alloc;
 } tn_guard;
 TN_API tn_guard tn_guard_begin(void);
 TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int64_t n);
@@ -33,11 +34,11 @@ TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int6
 /* Adds an owner of t, for code that keeps a tensor that it was given; tn_release drops it. Unlike
  * tn_hold and tn_free, which are for the tensor's owner, they leave t in its scope. */
 TN_API tn_tensor *tn_retain(tn_tensor *t);    /* returns t; NULL for NULL */
-TN_API void tn_release(tn_tensor *t);         /* NULL is allowed */
-TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0 for NULL */
+TN_API void tn_release(tn_tensor *t);         /* NULL is allowed; nothing if no context is left */
+TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0: NULL, or freed */
 
 /* Takes a new tensor out of its scope, if it is in one, for the caller to own. Returns t. */
-TN_API tn_tensor *tn_own(tn_tensor *t);
+TN_API tn_tensor *tn_take(tn_tensor *t);
 
 /* Gives one of the caller's owner counts to the innermost scope, if one is open: a hook or function
  * returns a tensor that has other owners in this way. Returns the tensor to use, which is t unless

@@ -18,12 +18,12 @@
  *         tn_tensor *b = tn_requires_grad(tn_zeros(TN_DIMS(1)));
  *         for (int step = 0; step < 100; step++) TN_SCOPE { // releases what was made inside
  *             tn_backward(tn_mse_loss(tn_linear(x, w, .bias = b), y));
- *             bool recorded = tn_set_grad_mode(false);
- *             tn_sub_(w, tn_grad_of(w), .alpha = 0.1);
- *             tn_sub_(b, tn_grad_of(b), .alpha = 0.1);
+ *             tn_no_grad {
+ *                 tn_sub_(w, tn_grad_of(w), .alpha = 0.1);
+ *                 tn_sub_(b, tn_grad_of(b), .alpha = 0.1);
+ *             }
  *             tn_zero_grad(w);
  *             tn_zero_grad(b);
- *             tn_set_grad_mode(recorded);
  *         }
  *         printf("y = %.2f x + %.2f\n", tn_item(w), tn_item(b));
  *         return tn_error_print(); // says what went wrong, where, and with which shapes

@@ -1,11 +1,14 @@
-/* io.h - files: safetensors are read and written, IDX and raw bytes are read.
+/* io.h - files: safetensors are read and written, IDX and raw bytes are read. State dicts also from
+ * and to memory, for programs that carry their model with them (tools/embed.c).
  *
  * Files are untrusted: any bytes are a valid file or an error, and nothing in them runs as code.
  * Saving is atomic: the path holds the old file or the new one, even after a crash or on a full
- * disk. docs/formats.md describes the formats. */
+ * disk. Paths are UTF-8 on every system: on Windows bytes that are not are an error, elsewhere the
+ * system gets them as they are. docs/formats.md describes the formats. */
 #ifndef TNI_API_IO_H
 #define TNI_API_IO_H
 
+#include "call.h"
 #include "tensor.h"
 
 TNI_EXTERN_C_BEGIN
@@ -60,6 +63,68 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
 #define tn_safetensors_get(f, name) tn_safetensors_get_at(__FILE__, __LINE__, f, name)
 /* The value of a note, borrowed from f; NULL without an error if there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* The same over the bytes of a file in memory, which must stay as they are until the handle is
+ * closed. tn_safetensors_get copies. */
+TN_API tn_safetensors *tn_safetensors_open_memory_at(const char *file, int line, const void *data,
+                                                     size_t bytes);
+#define tn_safetensors_open_memory(data, bytes) \
+    tn_safetensors_open_memory_at(__FILE__, __LINE__, data, bytes)
+
+/* Named tensors from the bytes of a file: what tn_safetensors_load returns for that file. Tensors
+ * are copies, which know nothing of `data`, unless it is lent:
+ *   .borrow    Tensors point into `data` if their elements are aligned there (8 bytes for float64;
+ *              the library's files begin each tensor so, if `data` is at a multiple of 8) and the
+ *              machine is little-endian; the others are copies. tn_is_wrapped tells which. They are
+ *              read-only, and `data` must stay as it is.
+ *   .writable  Borrowed tensors may be written in place, which writes `data`.
+ *   .release   Called once, when the last borrowed tensor has been freed, by the thread that frees
+ *              it; before the load returns if nothing was borrowed. Not called after an error.
+ *   .borrowed  Becomes the number of tensors that were borrowed.
+ *   .name      Stands for a path in messages; NULL: "memory".
+ * n = -1 with an error.
+ *     tn_named_list list = tn_load_memory(model, model_size, .borrow = true); */
+typedef struct tn_load_args {
+    bool borrow, writable;
+    void (*release)(void *data, void *user);
+    void *user;
+    int64_t *borrowed;
+    const char *name;
+    const void *data; /* these two are required */
+    size_t bytes;
+    TNI_NAMED_OPTIONS
+} tn_load_args;
+TN_API tn_named_list tn_load_memory_at(const char *file, int line, const tn_load_args *args);
+
+/* Bytes in memory that the library made, at a multiple of 64. `at` is NULL after an error. Free
+ * them with tn_bytes_free. */
+typedef struct tn_bytes {
+    void *at;
+    size_t n;
+} tn_bytes;
+TN_API void tn_bytes_free(tn_bytes bytes);
+
+/* The bytes of the file that tn_safetensors_save writes.
+ *     tn_bytes file = tn_save_memory(list.at, list.n); */
+typedef struct tn_save_args {
+    const tn_note *notes;
+    int64_t nnotes;
+    const tn_named *at; /* these two are required */
+    int64_t n;
+    TNI_NAMED_OPTIONS
+} tn_save_args;
+TN_API tn_bytes tn_save_memory_at(const char *file, int line, const tn_save_args *args);
+
+#ifndef __cplusplus
+#define tn_load_memory(data_, ...) \
+    TNI_CALL_AS(tn_load_memory_at, tn_load_args, .data = data_, .bytes = __VA_ARGS__)
+#define tn_save_memory(at_, ...) \
+    TNI_CALL_AS(tn_save_memory_at, tn_save_args, .at = at_, .n = __VA_ARGS__)
+#endif
+
+/* --- other files ------------------------------------------------------------------------------ */
 
 /* Sets *exists to whether a file can be opened at path, through the context's file table. False
  * with an error if a file is there but may not be read. */

@@ -26,11 +26,13 @@ typedef struct tn_nn_relu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_relu_args;
-TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args);
-TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_relu_at(const char *file, int line,
+    const tn_nn_relu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_relu(...) TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_relu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_relu_self {
     tn_module base;
@@ -52,14 +54,15 @@ typedef struct tn_nn_leaky_relu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_leaky_relu_args;
-TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
     const tn_nn_leaky_relu_args *args);
-TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_leaky_relu(...) TNI_CALL(tn_nn_leaky_relu, .negative_slope = 0.01, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_leaky_relu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_leaky_relu, \
+    .negative_slope = 0.01, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_leaky_relu_self {
     tn_module base;
@@ -81,13 +84,15 @@ typedef struct tn_nn_prelu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_prelu_args;
-TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args);
-TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_prelu_at(const char *file, int line,
+    const tn_nn_prelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_prelu(...) TNI_CALL(tn_nn_prelu, .num_parameters = 1, .init = 0.25, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_prelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_prelu, .num_parameters = 1, \
+    .init = 0.25, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_prelu_self {
     tn_module base;
@@ -108,12 +113,15 @@ typedef struct tn_nn_gelu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_gelu_args;
-TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args);
-TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_gelu_at(const char *file, int line,
+    const tn_nn_gelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_gelu(...) TNI_CALL(tn_nn_gelu, .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_gelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gelu, \
+    .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_gelu_self {
     tn_module base;
@@ -133,11 +141,13 @@ typedef struct tn_nn_silu_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_silu_args;
-TN_API tn_module *tn_nn_silu_at(const char *file, int line, const tn_nn_silu_args *args);
-TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_silu_at(const char *file, int line,
+    const tn_nn_silu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_silu(...) TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_silu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_silu_self {
     tn_module base;
@@ -156,11 +166,14 @@ typedef struct tn_nn_sigmoid_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_sigmoid_args;
-TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line, const tn_nn_sigmoid_args *args);
-TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line,
+    const tn_nn_sigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_sigmoid(...) TNI_CALL(tn_nn_sigmoid, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_sigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sigmoid, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_sigmoid_self {
     tn_module base;
@@ -179,11 +192,13 @@ typedef struct tn_nn_tanh_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_tanh_args;
-TN_API tn_module *tn_nn_tanh_at(const char *file, int line, const tn_nn_tanh_args *args);
-TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_tanh_at(const char *file, int line,
+    const tn_nn_tanh_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_tanh(...) TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_tanh(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_tanh_self {
     tn_module base;
@@ -204,13 +219,15 @@ typedef struct tn_nn_softplus_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softplus_args;
-TN_API tn_module *tn_nn_softplus_at(const char *file, int line, const tn_nn_softplus_args *args);
-TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_softplus_at(const char *file, int line,
+    const tn_nn_softplus_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softplus(...) TNI_CALL(tn_nn_softplus, .beta = 1, .threshold = 20, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_softplus(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softplus, .beta = 1, \
+    .threshold = 20, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_softplus_self {
     tn_module base;
@@ -229,11 +246,14 @@ typedef struct tn_nn_softsign_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softsign_args;
-TN_API tn_module *tn_nn_softsign_at(const char *file, int line, const tn_nn_softsign_args *args);
-TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_softsign_at(const char *file, int line,
+    const tn_nn_softsign_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softsign(...) TNI_CALL(tn_nn_softsign, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_softsign(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softsign, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_softsign_self {
     tn_module base;
@@ -253,11 +273,14 @@ typedef struct tn_nn_softmax_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_softmax_args;
-TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args);
-TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_softmax_at(const char *file, int line,
+    const tn_nn_softmax_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_softmax(...) TNI_CALL(tn_nn_softmax, .dim = TN_NONE, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_softmax(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmax, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_softmax_self {
     tn_module base;
@@ -277,13 +300,15 @@ typedef struct tn_nn_log_softmax_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_log_softmax_args;
-TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
     const tn_nn_log_softmax_args *args);
-TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_log_softmax(...) TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_log_softmax(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_log_softmax_self {
     tn_module base;
@@ -310,14 +335,16 @@ typedef struct tn_nn_multihead_attention_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t embed_dim, num_heads;
+    TNI_NAMED_OPTIONS
 } tn_nn_multihead_attention_args;
-TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args);
-TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads, double dropout,
-    bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    double dropout, bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_multihead_attention(embed_dim_, ...) TNI_CALL(tn_nn_multihead_attention, \
-    .bias = true, .embed_dim = embed_dim_, .num_heads = __VA_ARGS__)
+#define tn_nn_multihead_attention(embed_dim_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multihead_attention, .bias = true, .embed_dim = embed_dim_, \
+    .num_heads = __VA_ARGS__))
 #endif
 typedef struct tn_nn_multihead_attention_self {
     tn_module base;
@@ -337,6 +364,7 @@ typedef struct tn_nn_multihead_attention_forward_args {
     bool average_attn_weights, is_causal;
     tn_module *module;
     tn_tensor *query, *key, *value;
+    TNI_NAMED_OPTIONS
 } tn_nn_multihead_attention_forward_args;
 TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(const char *file,
     int line, const tn_nn_multihead_attention_forward_args *args);
@@ -360,12 +388,15 @@ typedef struct tn_nn_sequential_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_modules modules;
+    TNI_NAMED_OPTIONS
 } tn_nn_sequential_args;
-TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
     const tn_nn_sequential_args *args);
-TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_sequential(...) TNI_CALL(tn_nn_sequential, .modules = __VA_ARGS__)
+#define tn_nn_sequential(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sequential, \
+    .modules = __VA_ARGS__))
 #endif
 typedef struct tn_nn_sequential_self {
     tn_module base;
@@ -383,12 +414,15 @@ typedef struct tn_nn_module_list_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_modules modules;
+    TNI_NAMED_OPTIONS
 } tn_nn_module_list_args;
-TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
     const tn_nn_module_list_args *args);
-TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_module_list(...) TNI_CALL(tn_nn_module_list, .modules = __VA_ARGS__)
+#define tn_nn_module_list(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_module_list, \
+    .modules = __VA_ARGS__))
 #endif
 typedef struct tn_nn_module_list_self {
     tn_module base;
@@ -416,16 +450,18 @@ typedef struct tn_nn_conv2d_args {
     tn_device_id device;
     int64_t in_channels, out_channels;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_conv2d_args;
-TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args);
-TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
-    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_conv2d_at(const char *file, int line,
+    const tn_nn_conv2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_CALL(tn_nn_conv2d, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
-    .out_channels = out_channels_, .kernel_size = __VA_ARGS__)
+#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_conv2d_self {
     tn_module base;
@@ -450,14 +486,17 @@ typedef struct tn_nn_max_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_max_pool2d_args;
-TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
     const tn_nn_max_pool2d_args *args);
-TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_max_pool2d(...) TNI_CALL(tn_nn_max_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .kernel_size = __VA_ARGS__)
+#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_max_pool2d_self {
     tn_module base;
@@ -481,16 +520,17 @@ typedef struct tn_nn_avg_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_avg_pool2d_args;
-TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
     const tn_nn_avg_pool2d_args *args);
-TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_avg_pool2d(...) TNI_CALL(tn_nn_avg_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, \
-    .kernel_size = __VA_ARGS__)
+#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_avg_pool2d_self {
     tn_module base;
@@ -509,14 +549,15 @@ typedef struct tn_nn_adaptive_avg_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints output_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_adaptive_avg_pool2d_args;
-TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_nn_adaptive_avg_pool2d_args *args);
-TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool2d(...) TNI_CALL(tn_nn_adaptive_avg_pool2d, \
-    .output_size = __VA_ARGS__)
+#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_adaptive_avg_pool2d_self {
     tn_module base;
@@ -540,13 +581,15 @@ typedef struct tn_nn_linear_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t in_features, out_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_linear_args;
-TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args);
-TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
+TN_USE_RESULT TN_API tn_module *tn_nn_linear_at(const char *file, int line,
+    const tn_nn_linear_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_linear(in_features_, ...) TNI_CALL(tn_nn_linear, .bias = true, \
-    .in_features = in_features_, .out_features = __VA_ARGS__)
+#define tn_nn_linear(in_features_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_linear, \
+    .bias = true, .in_features = in_features_, .out_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_linear_self {
     tn_module base;
@@ -570,13 +613,15 @@ typedef struct tn_nn_embedding_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_embeddings, embedding_dim;
+    TNI_NAMED_OPTIONS
 } tn_nn_embedding_args;
-TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args);
-TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+TN_USE_RESULT TN_API tn_module *tn_nn_embedding_at(const char *file, int line,
+    const tn_nn_embedding_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
     int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_embedding(num_embeddings_, ...) TNI_CALL(tn_nn_embedding, .padding_idx = TN_NONE, \
-    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__)
+#define tn_nn_embedding(num_embeddings_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_embedding, \
+    .padding_idx = TN_NONE, .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
 #endif
 typedef struct tn_nn_embedding_self {
     tn_module base;
@@ -600,11 +645,15 @@ typedef struct tn_nn_dropout_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_dropout_args;
-TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args);
-TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout_at(const char *file, int line,
+    const tn_nn_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_dropout(...) TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_dropout(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_dropout_self {
     tn_module base;
@@ -623,11 +672,14 @@ typedef struct tn_nn_identity_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_identity_args;
-TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args);
-TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_identity_at(const char *file, int line,
+    const tn_nn_identity_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_identity(...) TNI_CALL(tn_nn_identity, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_identity(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_identity, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_identity_self {
     tn_module base;
@@ -648,13 +700,15 @@ typedef struct tn_nn_flatten_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_flatten_args;
-TN_API tn_module *tn_nn_flatten_at(const char *file, int line, const tn_nn_flatten_args *args);
-TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_module *tn_nn_flatten_at(const char *file, int line,
+    const tn_nn_flatten_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_flatten(...) TNI_CALL(tn_nn_flatten, .start_dim = 1, .end_dim = -1, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_flatten(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_flatten, .start_dim = 1, \
+    .end_dim = -1, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_flatten_self {
     tn_module base;
@@ -682,14 +736,15 @@ typedef struct tn_nn_cross_entropy_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_cross_entropy_loss_args;
-TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
     const tn_nn_cross_entropy_loss_args *args);
-TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
+TN_USE_RESULT TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
     tn_reduction reduction, double label_smoothing, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_cross_entropy_loss(...) TNI_CALL(tn_nn_cross_entropy_loss, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_cross_entropy_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cross_entropy_loss, \
+    .ignore_index = -100, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_cross_entropy_loss_self {
     tn_module base;
@@ -700,6 +755,7 @@ typedef struct tn_nn_cross_entropy_loss_self {
 typedef struct tn_nn_cross_entropy_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_cross_entropy_loss_forward_args;
 TN_API tn_tensor *tn_nn_cross_entropy_loss_forward_at(const char *file, int line,
     const tn_nn_cross_entropy_loss_forward_args *args);
@@ -723,13 +779,15 @@ typedef struct tn_nn_nll_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_nll_loss_args;
-TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line, const tn_nn_nll_loss_args *args);
-TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction,
-    tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line,
+    const tn_nn_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_nll_loss(...) TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_nll_loss_self {
     tn_module base;
@@ -740,6 +798,7 @@ typedef struct tn_nn_nll_loss_self {
 typedef struct tn_nn_nll_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_nll_loss_forward_args;
 TN_API tn_tensor *tn_nn_nll_loss_forward_at(const char *file, int line,
     const tn_nn_nll_loss_forward_args *args);
@@ -758,12 +817,15 @@ typedef struct tn_nn_mse_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_mse_loss_args;
-TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line, const tn_nn_mse_loss_args *args);
-TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line,
+    const tn_nn_mse_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_mse_loss(...) TNI_CALL(tn_nn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
-    .tni_last = 0, __VA_ARGS__)
+#define tn_nn_mse_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_mse_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_mse_loss_self {
     tn_module base;
@@ -773,6 +835,7 @@ typedef struct tn_nn_mse_loss_self {
 typedef struct tn_nn_mse_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_mse_loss_forward_args;
 TN_API tn_tensor *tn_nn_mse_loss_forward_at(const char *file, int line,
     const tn_nn_mse_loss_forward_args *args);
@@ -791,12 +854,15 @@ typedef struct tn_nn_l1_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_l1_loss_args;
-TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line, const tn_nn_l1_loss_args *args);
-TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line,
+    const tn_nn_l1_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_l1_loss(...) TNI_CALL(tn_nn_l1_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
-    __VA_ARGS__)
+#define tn_nn_l1_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_l1_loss_self {
     tn_module base;
@@ -806,6 +872,7 @@ typedef struct tn_nn_l1_loss_self {
 typedef struct tn_nn_l1_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_l1_loss_forward_args;
 TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
     const tn_nn_l1_loss_forward_args *args);
@@ -826,13 +893,15 @@ typedef struct tn_nn_bce_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_loss_args;
-TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args);
-TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line,
+    const tn_nn_bce_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_bce_loss(...) TNI_CALL(tn_nn_bce_loss, .reduction = TN_REDUCTION_MEAN, \
-    .tni_last = 0, __VA_ARGS__)
+#define tn_nn_bce_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_bce_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
 #endif
 typedef struct tn_nn_bce_loss_self {
     tn_module base;
@@ -843,6 +912,7 @@ typedef struct tn_nn_bce_loss_self {
 typedef struct tn_nn_bce_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_loss_forward_args;
 TN_API tn_tensor *tn_nn_bce_loss_forward_at(const char *file, int line,
     const tn_nn_bce_loss_forward_args *args);
@@ -864,14 +934,16 @@ typedef struct tn_nn_bce_with_logits_loss_args {
     tn_dtype dtype;
     tn_device_id device;
     int32_t tni_last;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_with_logits_loss_args;
-TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
     const tn_nn_bce_with_logits_loss_args *args);
-TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight, tn_reduction reduction,
-    tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight,
+    tn_reduction reduction, tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_bce_with_logits_loss(...) TNI_CALL(tn_nn_bce_with_logits_loss, \
-    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#define tn_nn_bce_with_logits_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_bce_with_logits_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
 #endif
 typedef struct tn_nn_bce_with_logits_loss_self {
     tn_module base;
@@ -883,6 +955,7 @@ typedef struct tn_nn_bce_with_logits_loss_self {
 typedef struct tn_nn_bce_with_logits_loss_forward_args {
     tn_module *module;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nn_bce_with_logits_loss_forward_args;
 TN_API tn_tensor *tn_nn_bce_with_logits_loss_forward_at(const char *file, int line,
     const tn_nn_bce_with_logits_loss_forward_args *args);
@@ -909,15 +982,17 @@ typedef struct tn_nn_batch_norm1d_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_batch_norm1d_args;
-TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args);
-TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps, tn_maybe momentum,
-    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_batch_norm1d(...) TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
+#define tn_nn_batch_norm1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
     .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
-    .num_features = __VA_ARGS__)
+    .num_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_batch_norm1d_self {
     tn_module base;
@@ -946,15 +1021,17 @@ typedef struct tn_nn_batch_norm2d_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_features;
+    TNI_NAMED_OPTIONS
 } tn_nn_batch_norm2d_args;
-TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
     const tn_nn_batch_norm2d_args *args);
-TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe momentum,
-    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_batch_norm2d(...) TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
+#define tn_nn_batch_norm2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
     .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
-    .num_features = __VA_ARGS__)
+    .num_features = __VA_ARGS__))
 #endif
 typedef struct tn_nn_batch_norm2d_self {
     tn_module base;
@@ -981,14 +1058,15 @@ typedef struct tn_nn_layer_norm_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
 } tn_nn_layer_norm_args;
-TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
     const tn_nn_layer_norm_args *args);
-TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool elementwise_affine,
-    bool bias, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps,
+    bool elementwise_affine, bool bias, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_layer_norm(...) TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
-    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__)
+#define tn_nn_layer_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
+    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__))
 #endif
 typedef struct tn_nn_layer_norm_self {
     tn_module base;
@@ -1018,14 +1096,16 @@ typedef struct tn_nn_lstm_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
 } tn_nn_lstm_args;
-TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args);
-TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
-    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_module *tn_nn_lstm_at(const char *file, int line,
+    const tn_nn_lstm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_nn_lstm(input_size_, ...) TNI_CALL(tn_nn_lstm, .num_layers = 1, .bias = true, \
-    .input_size = input_size_, .hidden_size = __VA_ARGS__)
+#define tn_nn_lstm(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm, .num_layers = 1, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
 #endif
 typedef struct tn_nn_lstm_self {
     tn_module base;
@@ -1039,6 +1119,7 @@ typedef struct tn_nn_lstm_forward_args {
     tn_tensor *h, *c;
     tn_module *module;
     tn_tensor *input;
+    TNI_NAMED_OPTIONS
 } tn_nn_lstm_forward_args;
 TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
     const tn_nn_lstm_forward_args *args);
@@ -1062,13 +1143,15 @@ typedef struct tn_optim_adam_args {
     double eps, weight_decay;
     bool amsgrad, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_adam_args;
-TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args);
-TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line,
+    const tn_optim_adam_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool amsgrad, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_adam(...) TNI_CALL(tn_optim_adam, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
-    .eps = 1e-08, .params = __VA_ARGS__)
+#define tn_optim_adam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adam, .lr = 0.001, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
 #endif
 
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
@@ -1081,13 +1164,15 @@ typedef struct tn_optim_adamw_args {
     double eps, weight_decay;
     bool amsgrad, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_adamw_args;
-TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args);
-TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line,
+    const tn_optim_adamw_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool amsgrad, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_adamw(...) TNI_CALL(tn_optim_adamw, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
-    .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
+#define tn_optim_adamw(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamw, .lr = 0.001, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__))
 #endif
 
 /* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */
@@ -1101,12 +1186,15 @@ typedef struct tn_optim_sgd_args {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
     tn_tensors params;
+    TNI_NAMED_OPTIONS
 } tn_optim_sgd_args;
-TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args);
-TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
-    double weight_decay, bool nesterov, bool maximize);
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line,
+    const tn_optim_sgd_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum,
+    double dampening, double weight_decay, bool nesterov, bool maximize);
 #ifndef __cplusplus
-#define tn_optim_sgd(...) TNI_CALL(tn_optim_sgd, .lr = 0.001, .params = __VA_ARGS__)
+#define tn_optim_sgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_sgd, .lr = 0.001, \
+    .params = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END

@@ -13,6 +13,7 @@
 #ifndef TNI_API_NN_H
 #define TNI_API_NN_H
 
+#include "cxx.h"
 #include "io.h"
 #include "extend.h"
 #include "ops/words.h"
@@ -20,6 +21,7 @@
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_module tn_module;
+TNI_RESULT_OF(tn_module)
 typedef struct tn_mrow tn_mrow;     /* a kind of module */
 typedef struct tn_mframe tn_mframe; /* a forward in progress */
 typedef struct tn_mgen tn_mgen;     /* tables made from a row's texts */
@@ -254,11 +256,11 @@ TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module
                                      const char *path);
 /* Replaces the tensor at a path, as one more owner of t; NULL makes the part absent. The same
  * tensor at two paths ties weights. */
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
-                             tn_tensor *t);
+TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
+                                    tn_tensor *t);
 #define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
 #define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
-#define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
+#define tn_module_set_tensor(m, path, t) tn_module_set_tensor_at(__FILE__, __LINE__, m, path, t)
 
 /* Calls visit for m and all modules below, parents first, each once. If visit returns false, the
  * walk ends and returns false. */
@@ -292,8 +294,10 @@ TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
     tn_module_requires_grad_at(__FILE__, __LINE__, m, requires_grad)
 TN_API void tn_module_zero_grad(tn_module *m);
 /* Replaces the data of m's tensors by that of named ones, converted to m's dtypes and devices. All
- * or nothing: one error lists shapes that differ and, if strict, missing and unexpected names. The
- * tensors stay the same objects, so optimizers and tied weights stay valid. */
+ * or nothing: one error lists shapes that differ, missing and unexpected names. The tensors stay
+ * the same objects, so optimizers and tied weights stay valid. With strict = false missing and
+ * unexpected names are no error (torch's strict=False):
+ *     tn_module_load_at(__FILE__, __LINE__, net, list.at, list.n, false) */
 TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
                               int64_t n, bool strict);
 #define tn_module_load(m, list) tn_module_load_at(__FILE__, __LINE__, m, (list).at, (list).n, true)
@@ -307,6 +311,15 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
  * are not copied. NULL with an error, also if a row has `destroy`. */
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
+/* dst = (1 - tau) dst + tau src, for every parameter and buffer of two modules of the same
+ * structure, 0 <= tau <= 1: 1 copies, a small tau moves a target network (Lillicrap et al. 2015,
+ * arXiv:1509.02971, algorithm 1). Integers and bools are copied for any tau. Nothing is recorded;
+ * the tensors of dst stay the same objects. All or nothing: the error names the first tensor whose
+ * name, shape or dtype differs. Needs the memory of dst's tensors once more.
+ *     tn_module_copy_from(target, net, 0.005) */
+TN_API bool tn_module_copy_from_at(const char *file, int line, tn_module *dst, const tn_module *src,
+                                   double tau);
+#define tn_module_copy_from(dst, src, tau) tn_module_copy_from_at(__FILE__, __LINE__, dst, src, tau)
 /* Draws initial values again, children first, as the constructors do. */
 TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
 #define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
@@ -318,6 +331,34 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
 #define tn_module_save_file(m, path) tn_module_save_file_at(__FILE__, __LINE__, m, path)
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
+
+/* The bytes of such a file in memory, and loading them, with tn_load_memory's options. With
+ * .borrow, parameters and buffers lie in the caller's memory where alignment and dtype allow: they
+ * are read-only, so m computes but does not train, and views taken of its tensors before keep the
+ * old data. *borrowed counts those of m; .writable is refused. Loading is strict, and all or
+ * nothing.
+ *     tn_module_load_memory(net, model, model_size, .borrow = true) */
+TN_API tn_bytes tn_module_save_memory_at(const char *file, int line, const tn_module *m);
+TN_API bool tn_module_load_memory_at(const char *file, int line, tn_module *m,
+                                     const tn_load_args *args);
+#define tn_module_save_memory(m) tn_module_save_memory_at(__FILE__, __LINE__, m)
+#ifndef __cplusplus
+#define tn_module_load_memory(m, data_, ...)        \
+    tn_module_load_memory_at(__FILE__, __LINE__, m, \
+                             &(tn_load_args){.data = data_, .bytes = __VA_ARGS__})
+#else
+TNI_EXTERN_C_END
+TNI_NAMESPACE_BEGIN
+inline bool tn_module_load_memory(tn_module *m, const void *data, size_t bytes,
+                                  tn_load_args options = tn_load_args(),
+                                  tn::site at = tn::site::here()) {
+    options.data = data;
+    options.bytes = bytes;
+    return tn_module_load_memory_at(at.file, at.line, m, &options);
+}
+TNI_NAMESPACE_END
+TNI_EXTERN_C_BEGIN
+#endif
 
 /* The text that torch prints, NUL-terminated; free it with tn_alloc_free(text,
  * strlen(text) + 1). */
@@ -333,36 +374,41 @@ TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m);
  * returns t; NULL with an error. A NULL t, which stands for an absent part, is skipped if no
  * error is pending. */
 typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
-typedef enum tn_init_for {
+typedef enum tn_nn_init_for {
     TN_INIT_LINEAR = 1,
     TN_INIT_SIGMOID,
     TN_INIT_TANH,
     TN_INIT_RELU,
     TN_INIT_LEAKY_RELU,
     TN_INIT_SELU
-} tn_init_for;
-TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param);
-#define tn_init_gain(nonlinearity, param) tn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
-TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
-#define tn_init_constant_(t, value) tn_init_constant_at(__FILE__, __LINE__, t, value)
-TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
-                                     double to);
-#define tn_init_uniform_(t, from, to) tn_init_uniform_at(__FILE__, __LINE__, t, from, to)
-TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
-                                    double std);
-#define tn_init_normal_(t, mean, std) tn_init_normal_at(__FILE__, __LINE__, t, mean, std)
-TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain);
-#define tn_init_xavier_uniform_(t, gain) tn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
-TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain);
-#define tn_init_xavier_normal_(t, gain) tn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
-TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
-                                             tn_fan mode, tn_init_for nonlinearity);
-#define tn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
-    tn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
-TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
-                                            tn_fan mode, tn_init_for nonlinearity);
-#define tn_init_kaiming_normal_(t, a, mode, nonlinearity) \
-    tn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+} tn_nn_init_for;
+TN_API double tn_nn_init_gain_at(const char *file, int line, tn_nn_init_for nonlinearity,
+                                 double param);
+#define tn_nn_init_gain(nonlinearity, param) \
+    tn_nn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
+TN_API tn_tensor *tn_nn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
+#define tn_nn_init_constant_(t, value) tn_nn_init_constant_at(__FILE__, __LINE__, t, value)
+TN_API tn_tensor *tn_nn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                        double to);
+#define tn_nn_init_uniform_(t, from, to) tn_nn_init_uniform_at(__FILE__, __LINE__, t, from, to)
+TN_API tn_tensor *tn_nn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                       double std);
+#define tn_nn_init_normal_(t, mean, std) tn_nn_init_normal_at(__FILE__, __LINE__, t, mean, std)
+TN_API tn_tensor *tn_nn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t,
+                                               double gain);
+#define tn_nn_init_xavier_uniform_(t, gain) \
+    tn_nn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_nn_init_xavier_normal_at(const char *file, int line, tn_tensor *t,
+                                              double gain);
+#define tn_nn_init_xavier_normal_(t, gain) tn_nn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_nn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                                tn_fan mode, tn_nn_init_for nonlinearity);
+#define tn_nn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
+    tn_nn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+TN_API tn_tensor *tn_nn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                               tn_fan mode, tn_nn_init_for nonlinearity);
+#define tn_nn_init_kaiming_normal_(t, a, mode, nonlinearity) \
+    tn_nn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
 
 TNI_EXTERN_C_END
 #endif

@@ -15,6 +15,7 @@
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_optimizer tn_optimizer;
+TNI_RESULT_OF(tn_optimizer)
 typedef struct tn_orow tn_orow;
 typedef struct tn_ostep tn_ostep; /* a step in progress */
 
@@ -97,10 +98,10 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
 
 /* Scales the gradients so that their common norm of order norm_type (HUGE_VAL: the maximum) is at
  * most max_norm. Returns the norm before, 0 without gradients; NaN with an error. */
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
-                                   double norm_type);
-#define tn_clip_grad_norm(params, max_norm) \
-    tn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
+TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,
+                                      double max_norm, double norm_type);
+#define tn_nn_clip_grad_norm_(params, max_norm) \
+    tn_nn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
 
 /* --- learning rates --------------------------------------------------------------------------- */
 
@@ -109,18 +110,21 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  * fails and changes neither groups nor count. */
 typedef struct tn_schedule tn_schedule;
 /* Multiplies lr by gamma at every `every`-th step (torch.optim.lr_scheduler.StepLR). */
-TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
-                                  double gamma);
-#define tn_step_lr(o, every, gamma) tn_step_lr_at(__FILE__, __LINE__, o, every, gamma)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_step_lr_at(const char *file, int line, tn_optimizer *o,
+                                                      int64_t every, double gamma);
+#define tn_optim_step_lr(o, every, gamma) tn_optim_step_lr_at(__FILE__, __LINE__, o, every, gamma)
 /* Moves lr from its initial value down to eta_min along half a cosine in t_max steps, then
  * up again (CosineAnnealingLR). */
-TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
-                                    double eta_min);
-#define tn_cosine_lr(o, t_max, eta_min) tn_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_cosine_lr_at(const char *file, int line, tn_optimizer *o,
+                                                        int64_t t_max, double eta_min);
+#define tn_optim_cosine_lr(o, t_max, eta_min) \
+    tn_optim_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
 /* Sets lr to its initial value times factor(step, user) (LambdaLR): any other schedule. */
-TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
-                                    double (*factor)(int64_t step, void *user), void *user);
-#define tn_lambda_lr(o, factor, user) tn_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
+TN_USE_RESULT TN_API tn_schedule *tn_optim_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                                        double (*factor)(int64_t step, void *user),
+                                                        void *user);
+#define tn_optim_lambda_lr(o, factor, user) \
+    tn_optim_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
 TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s);
 #define tn_schedule_step(s) tn_schedule_step_at(__FILE__, __LINE__, s)
 TN_API void tn_schedule_free(tn_schedule *s); /* free it before its optimizer */

@@ -21,8 +21,9 @@ TN_API void tn_generator_seed(tn_generator *generator, uint64_t seed);
 /* The state as the bytes of torch.get_rng_state. set returns false and FORMAT if the bytes are not
  * a state, and then leaves the generator as it was. */
 #define TN_GENERATOR_BYTES 5056
-TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GENERATOR_BYTES]);
-TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]);
+TN_API void tn_generator_state(const tn_generator *generator, uint8_t state[TN_GENERATOR_BYTES]);
+TN_API bool tn_generator_set_state(tn_generator *generator,
+                                   const uint8_t state[TN_GENERATOR_BYTES]);
 
 TNI_EXTERN_C_END
 #endif

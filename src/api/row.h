@@ -33,7 +33,10 @@ enum tn_forms {
     TN_INPLACE = 2,    /* name_(self, ...) writes into self. The written tensor may be the first
                           input itself, in a TN_POINTWISE row any input */
     TN_SHAPE_ONLY = 4, /* reads only shapes and dtypes, so a gradient may give it ghosts */
-    TN_ALIAS = 8       /* in place, any input may be self itself, though there is no loop */
+    TN_ALIAS = 8,      /* in place, any input may be self itself, though there is no loop */
+    TN_MOVES = 16,     /* run is made of copies and fills of whole tensors, which any device has, so
+                          it needs no kernel there */
+    TN_ACROSS = 32     /* with TN_MOVES: inputs and result may be on different devices */
 };
 
 struct tn_row {
@@ -75,16 +78,16 @@ struct tn_row {
  * defaults, samples), py/parse.c and py/optim.c. A type that shares a way needs only its line
  * here. */
 #define TN_TYPES(X)                                                                                \
-    X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
-    X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \
+    X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tensor_ref ", void *, TN_TYPE_LENT, TENSOR)  \
+    X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tensor_list ", tn_tensors,                        \
       TN_TYPE_LENT | TN_TYPE_LIST, TENSORS)                                                        \
-    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, TN_TYPE_NUMBER, WHOLE)               \
+    X(INT, "int", TN_T_INTS, "int64_t ", "integer ", int64_t, TN_TYPE_NUMBER, WHOLE)               \
     X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, TN_TYPE_NUMBER, REAL)             \
-    X(BOOL, "bool", 0, "bool ", "bool ", bool, TN_TYPE_NUMBER, TRUTH)                              \
-    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,   \
+    X(BOOL, "bool", 0, "bool ", "flag ", bool, TN_TYPE_NUMBER, TRUTH)                              \
+    X(SCALAR, "Scalar", 0, "tn_scalar ", "number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,   \
       NUMBER)                                                                                      \
-    X(INTS, "int[]", 0, "tn_ints ", "tn_dims ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)    \
-    X(FLOATS, "float[]", 0, "tn_floats ", "tn_doubles ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
+    X(INTS, "int[]", 0, "tn_ints ", "int_list ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)   \
+    X(FLOATS, "float[]", 0, "tn_floats ", "float_list ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
       REALS)                                                                                       \
     X(DTYPE, "ScalarType", 0, "tn_dtype ", "tn_dtype ", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE,      \
       DTYPE)                                                                                       \
@@ -95,7 +98,7 @@ struct tn_row {
     X(ENUM, "enum", 0, "", "", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE, WORD)                         \
     X(STRING, "str", 0, "const char *", "const char *", const char *, TN_TYPE_BEHIND, STRING)      \
     X(MODULE, "Module", TN_T_MODULES, "tn_module *", "tn_module *", void *, TN_TYPE_LENT, MODULE)  \
-    X(MODULES, "Module[]", 0, "tn_modules ", "tn_module_list ", tn_tensors,                        \
+    X(MODULES, "Module[]", 0, "tn_modules ", "modules_ref ", tn_tensors,                        \
       TN_TYPE_LENT | TN_TYPE_LIST, MODULES)                                                        \
     X(MAYBE, "float?", 0, "tn_maybe ", "tn_maybe ", tn_maybe, TN_TYPE_GAPS, MAYBE)
 
@@ -216,19 +219,21 @@ struct tn_frame {
     tn_tensor **in;   /* single tensors in schema order (NULL: absent), then members of lists */
     tn_tensor **out;  /* results, then saves */
     int nin, nout;
-    bool recording, meta; /* meta: shapes only; look and run are not called */
-    bool inplace;         /* results go into self */
-    uint8_t type;         /* free for check to tell run, e.g. the dtype to compute in */
+    bool recording;
+    uint8_t elsewhere, ngiven; /* private to the door */
+    bool meta;                 /* shapes only; look and run are not called */
+    bool inplace;              /* results go into self */
+    uint8_t type;              /* free for check to tell run, e.g. the dtype to compute in */
     tn_device_id device;
-    /* the door clears these together, up to and with node */
+    /* the door clears these together, up to and with on */
     uint64_t unneeded;    /* check may set bit i: this call's gradient does not read input i */
     uint32_t unwritten;   /* check may set bit i: this call does not write input i, marked (a!) */
-    uint8_t ngiven;       /* private to the door */
     int64_t count;        /* look's result */
     size_t scratch_bytes; /* requested by check */
     void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
     tni_node *node; /* private to the door */
+    const struct tn_device_row *on; /* the device's kernels; NULL: none are needed */
     /* of all */
     union {
         int64_t align;
@@ -242,7 +247,20 @@ struct tn_frame {
     tn_tensor *in_[TNI_IN], *out_[TNI_RESULTS];
 };
 
-/* TN_ARGS(add, a, f) declares `const tn_add_args *a`, the call's arguments, in run and in grad. */
+/* TN_ARGS(add, a, f) declares `const tn_add_args *a`, the call's arguments, in run and in grad.
+ *
+ * For a row of yours you declare that struct. Its members, in this order:
+ *
+ *   with TN_OUT     a tn_tensor * for each result
+ *   parameters      first those with a default, then the others, each in the schema's order:
+ *                   Tensor tn_tensor *, Tensor[] tn_tensors, int int64_t, float double, bool bool,
+ *                   Scalar tn_scalar (with a default: double), int[] tn_ints, float[] tn_floats,
+ *                   ScalarType tn_dtype, str const char *; int? int64_t, float? tn_maybe
+ *   Tensor|Scalar   a tn_scalar for each such parameter
+ *
+ * If all parameters have defaults, an int stands at the end. A struct in another order is misread
+ * without an error, so compare it after tn_register(&row): row.gen->param[i].offset is the offset
+ * of the schema's parameter i (examples/plugin/plugin.c). */
 #define TN_ARGS(op, name, f) const tn_##op##_args *name = (const tn_##op##_args *)(f)->args
 
 /* What check tells look and run is a struct of the row's own: TN_NOTE(add_note, note, f) declares
@@ -354,8 +372,9 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
                         int *count);
 
 /* Makes a row known by name in the current context and fills its gen; the row must live
- * as long as the context, which takes them back at its end. Refuses a name that is taken and a
- * schema that does not parse. */
+ * as long as the context, which takes them back at its end: nothing else does, so a library with
+ * rows is unloaded after its context (docs/embedding.md). Refuses a name that is taken, a row that
+ * another context has, and a schema that does not parse. */
 TN_API bool tn_register(tn_row *row);
 TN_API const tn_row *tn_row_named(const char *name); /* NULL if none; a trimmed build: an error */
 TN_API int64_t tn_row_count(void);

@@ -13,7 +13,9 @@ TNI_EXTERN_C_BEGIN
 /* --- lifetime --------------------------------------------------------------------------------- */
 
 /* A scope frees at its end every tensor that was made inside and not kept. Outside of all scopes
- * the caller frees what it makes.
+ * the caller frees what it makes. Who is given a freed tensor fails with INVALID, as in "argument
+ * 'self' of mul is freed (it was made at game.c:28)", as long as no new tensor has its memory;
+ * functions that cannot fail do not look.
  *     TN_SCOPE { y = tn_keep(tn_exp(tn_mul(x, x))); }
  * TN_SCOPE also ends at return and goto (gcc, clang, C++); `break` and `continue` inside it leave
  * the scope, not a loop around it. The plain calls work with every compiler: tn_scope_end closes
@@ -29,29 +31,42 @@ TN_API tn_tensor *tn_hold(tn_tensor *t);
 /* Drops one owner; NULL is allowed. A tensor in a scope leaves it. */
 TN_API void tn_free(tn_tensor *t);
 TN_API void tn_list_free(tn_list list); /* tn_free of all members and of the array */
+/* The same with the caller's line. With TN_CHECK the plain names are macros of these, and the
+ * library remembers which line freed a tensor (not with TN_PREFIX and TN_IMPORT). */
+TN_API int64_t tn_scope_begin_at(const char *file, int line);
+TN_API void tn_scope_end_at(const char *file, int line, int64_t mark);
+TN_API void tn_free_at(const char *file, int line, tn_tensor *t);
+TN_API void tn_list_free_at(const char *file, int line, tn_list list);
+#if defined(TN_CHECK) && !defined(TN_PREFIX) && !defined(TN_IMPORT)
+#define tn_scope_begin() tn_scope_begin_at(__FILE__, __LINE__)
+#define tn_scope_end(mark) tn_scope_end_at(__FILE__, __LINE__, mark)
+#define tn_free(t) tn_free_at(__FILE__, __LINE__, t)
+#define tn_list_free(list) tn_list_free_at(__FILE__, __LINE__, list)
+#endif
 
+/* A block that is a scope: TN_SCOPE { .. } */
 #if defined(__cplusplus)
 TNI_EXTERN_C_END
 TNI_NAMESPACE_BEGIN
 struct tn_scope_guard {
     int64_t mark;
     bool once;
-    tn_scope_guard() : mark(tn_scope_begin()), once(true) {}
-    ~tn_scope_guard() { tn_scope_end(mark); }
+    explicit tn_scope_guard(int64_t begun = (tn_scope_begin)()) : mark(begun), once(true) {}
+    ~tn_scope_guard() { (tn_scope_end)(mark); }
     tn_scope_guard(const tn_scope_guard &) = delete;
     tn_scope_guard &operator=(const tn_scope_guard &) = delete;
 };
 TNI_NAMESPACE_END
-#define TN_SCOPE                                                                             \
-    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__); TNI_JOIN(tni_scope_, __LINE__).once; \
-         TNI_JOIN(tni_scope_, __LINE__).once = false)
+#define TN_SCOPE                                                          \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)(tn_scope_begin()); \
+         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false)
 TNI_EXTERN_C_BEGIN
 #elif defined(__GNUC__)
 typedef struct tn_scope_guard {
     int64_t mark;
     bool once;
 } tn_scope_guard;
-TNI_INLINE void tni_scope_leave(tn_scope_guard *guard) { tn_scope_end(guard->mark); }
+TNI_INLINE void tni_scope_leave(tn_scope_guard *guard) { (tn_scope_end)(guard->mark); }
 #define TN_SCOPE                                                                   \
     for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)                             \
              __attribute__((cleanup(tni_scope_leave))) = {tn_scope_begin(), true}; \
@@ -89,6 +104,7 @@ TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);              /* counts a write */
 TN_API int64_t tn_version(const tn_tensor *t);   /* number of counted writes */
 TN_API bool tn_is_view(const tn_tensor *t);      /* shares the memory of another tensor */
+TN_API bool tn_is_wrapped(const tn_tensor *t);   /* lies in memory that is not the library's */
 TN_API bool tn_is_read_only(const tn_tensor *t); /* wrapped memory that must not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 TN_API int64_t tn_storage_bytes(const tn_tensor *t); /* of all memory that t shares */
@@ -125,16 +141,61 @@ TN_API bool tnp_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
 /* A new tensor with a copy of row-major elements of that dtype. NULL with an error.
  *     float v[2][3] = {{1, 2, 3}, {4, 5, 6}};
  *     tn_tensor *t = tn_from(v, TN_DIMS(2, 3), TN_F32); */
-TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape,
-                             tn_dtype dtype);
-#define tn_from_f32(data, ...) \
-    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const float *, data), __VA_ARGS__, TN_F32)
-#define tn_from_f64(data, ...) \
-    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const double *, data), __VA_ARGS__, TN_F64)
-#define tn_from_i64(data, ...) \
-    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const int64_t *, data), __VA_ARGS__, TN_I64)
-#define tn_from(data, shape, dtype) tn_from_at(__FILE__, __LINE__, data, shape, dtype)
-#define TNI_CHECKED(type, value) (0 ? (type)0 : (value))
+TN_USE_RESULT TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data,
+                                           tn_ints shape, tn_dtype dtype);
+/* The same of memory with `room` bytes: INVALID if the shape needs more. */
+TN_USE_RESULT TN_API tn_tensor *tn_from_room_at(const char *file, int line, const void *data,
+                                                size_t room, tn_ints shape, tn_dtype dtype);
+/* The same on a device; TN_NO_DEVICE: the default one, as tn_from. UNSUPPORTED if there is no such
+ * device. */
+TN_USE_RESULT TN_API tn_tensor *tnp_from(const void *data, tn_ints shape, tn_dtype dtype,
+                                         tn_device_id device);
+/* In the macros the type of the elements must be right, and an array that is too short is an error
+ * where the compiler knows its length (gcc and clang with -O1 or more).
+ *     tn_from_f32((float[]){1, 2, 3}, TN_DIMS(3)), tn_from_f32(v[0], TN_DIMS(2, 3)) */
+TN_USE_RESULT TNI_INLINE tn_tensor *tni_from(const char *file, int line, const void *data,
+                                             tn_ints shape, tn_dtype dtype) {
+    return tn_from_room_at(file, line, data, TNI_ROOM(data), shape, dtype);
+}
+TN_USE_RESULT TNI_INLINE tn_tensor *tni_from_f32(const char *file, int line, const float *data,
+                                                 tn_ints shape) {
+    return tni_from(file, line, data, shape, TN_F32);
+}
+TN_USE_RESULT TNI_INLINE tn_tensor *tni_from_f64(const char *file, int line, const double *data,
+                                                 tn_ints shape) {
+    return tni_from(file, line, data, shape, TN_F64);
+}
+TN_USE_RESULT TNI_INLINE tn_tensor *tni_from_i64(const char *file, int line, const int64_t *data,
+                                                 tn_ints shape) {
+    return tni_from(file, line, data, shape, TN_I64);
+}
+#define tn_from(...) tni_from(__FILE__, __LINE__, __VA_ARGS__)
+#define tn_from_f32(...) \
+    TNI_RESULT(tn_tensor, TNI_STRICT(tni_from_f32(__FILE__, __LINE__, __VA_ARGS__)))
+#define tn_from_f64(...) \
+    TNI_RESULT(tn_tensor, TNI_STRICT(tni_from_f64(__FILE__, __LINE__, __VA_ARGS__)))
+#define tn_from_i64(...) \
+    TNI_RESULT(tn_tensor, TNI_STRICT(tni_from_i64(__FILE__, __LINE__, __VA_ARGS__)))
+
+/* A new tensor of the numbers in the call, 1 to 64, row-major; their count must be that of the
+ * shape. The dtype is torch.tensor's: int64 if all are integers (by their C type: 1, not 1.0), else
+ * the default dtype; or the one that tn_tensor_of_dtype is given. Each number is evaluated once.
+ * NULL with an error.
+ *     tn_tensor *t = tn_tensor_of(TN_DIMS(2, 2), 1, 2, 3, 4.5);
+ *     tn_tensor *u = tn_tensor_of_dtype(TN_BOOL, TN_DIMS(3), 1, 0, 1); */
+enum { TN_MOST_NUMBERS = 64 };
+TN_USE_RESULT TN_API tn_tensor *tn_tensor_of_at(const char *file, int line, tn_dtype dtype,
+                                                tn_ints shape, const tn_scalar *numbers, int64_t n);
+/* One such number, without dimensions, on the CPU whatever the default device: there it stands
+ * beside tensors of every device. */
+TN_USE_RESULT TN_API tn_tensor *tn_number_at(const char *file, int line, tn_dtype dtype,
+                                             const tn_scalar *number);
+#ifndef __cplusplus
+#define tn_tensor_of(shape, ...) tn_tensor_of_dtype(TN_NO_DTYPE, shape, __VA_ARGS__)
+#define tn_tensor_of_dtype(dtype, shape, ...)                                   \
+    tn_tensor_of_at(__FILE__, __LINE__, dtype, shape, TNI_NUMBERS(__VA_ARGS__), \
+                    (int64_t)(sizeof((const long double[]){__VA_ARGS__}) / sizeof(long double)))
+#endif
 
 /* A tensor over the caller's memory, without a copy. The memory must stay valid until
  * release(data, user) is called, once, when the last tensor over it is freed; release may be NULL.
@@ -147,10 +208,9 @@ typedef struct tn_wrap_options {
     void *user;
     bool read_only; /* refuse in-place calls and out= */
 } tn_wrap_options;
-TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
-                             const tn_wrap_options *options);
-#define tn_wrap(data, shape, dtype, options) \
-    tn_wrap_at(__FILE__, __LINE__, data, shape, dtype, options)
+TN_USE_RESULT TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape,
+                                           tn_dtype dtype, const tn_wrap_options *options);
+#define tn_wrap(...) tn_wrap_at(__FILE__, __LINE__, __VA_ARGS__)
 
 /* --- dtypes and devices ----------------------------------------------------------------------- */
 
@@ -165,6 +225,40 @@ TN_API tn_device_id tn_device_at(const char *file, int line, const char *name);
 #define tn_device(name) tn_device_at(__FILE__, __LINE__, name)
 TN_API tn_device_id tnp_device(const char *name);
 TN_API const char *tn_device_name(tn_device_id device);
+
+/* Where the calling thread makes tensors from nothing (zeros, arange, rand, tn_from, modules) if a
+ * call names no device: TN_CPU at the start. Calls that have a tensor (zeros_like, new_zeros) stay
+ * on its device; tn_wrap and files give tensors of the CPU. */
+TN_API tn_device_id tn_default_device(void);
+/* Sets it for the calling thread, in its current context, and returns the one before. TN_NO_DEVICE
+ * changes nothing; neither does a device that does not exist, which is INVALID. */
+TN_API tn_device_id tn_set_default_device_at(const char *file, int line, tn_device_id device);
+#define tn_set_default_device(device) tn_set_default_device_at(__FILE__, __LINE__, device)
+TN_API tn_device_id tnp_set_default_device(tn_device_id device);
+typedef struct tni_device_guard {
+    tn_device_id before;
+    bool once;
+#ifdef __cplusplus
+    tni_device_guard(const char *file, int line, tn_device_id device)
+        : before(tn_set_default_device_at(file, line, device)), once(true) {}
+    ~tni_device_guard() { tnp_set_default_device(before); }
+    tni_device_guard(const tni_device_guard &) = delete;
+    tni_device_guard &operator=(const tni_device_guard &) = delete;
+#endif
+} tni_device_guard;
+/* A block with another default device. It ends as tn_no_grad's does, by return and goto too.
+ *     tn_with_device(tn_device("null:0")) { net = tn_nn_linear(3, 4); } */
+#ifdef __cplusplus
+#define TNI_DEVICE_BLOCK(guard, device) \
+    for (tni_device_guard guard(__FILE__, __LINE__, device); guard.once; guard.once = false)
+#else
+TNI_INLINE void tni_device_leave(tni_device_guard *guard) { tnp_set_default_device(guard->before); }
+#define TNI_DEVICE_BLOCK(guard, device)                                                        \
+    for (tni_device_guard guard TNI_AT_END(tni_device_leave) = {tn_set_default_device(device), \
+                                                                true};                         \
+         guard.once; guard.once = false TNI_AT_NEXT(tni_device_leave, guard))
+#endif
+#define tn_with_device(device) TNI_DEVICE_BLOCK(TNI_JOIN(tni_device_, __LINE__), device)
 
 /* --- printing --------------------------------------------------------------------------------- */
 

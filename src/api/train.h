@@ -33,13 +33,21 @@ typedef struct tn_state {
     tn_generator *loader_generator; /* a loader's own; unchanged if the file has none */
 } tn_state;
 /* Saving is atomic. Loading is all or nothing: if the file lacks a part or does not fit, it changes
- * nothing and returns false with an error. A resumed run has the bits of an unbroken one. */
+ * nothing and returns false with an error. A resumed run has the bits of an unbroken one.
+ *     tn_checkpoint_save("run.safetensors", &(tn_state){.model = net, .optimizer = opt}) */
 TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
                                   const tn_state *state);
 TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
                                   const tn_state *state);
-#define tn_checkpoint_save(path, state) tn_checkpoint_save_at(__FILE__, __LINE__, path, state)
-#define tn_checkpoint_load(path, state) tn_checkpoint_load_at(__FILE__, __LINE__, path, state)
+#define tn_checkpoint_save(path, ...) tn_checkpoint_save_at(__FILE__, __LINE__, path, __VA_ARGS__)
+#define tn_checkpoint_load(path, ...) tn_checkpoint_load_at(__FILE__, __LINE__, path, __VA_ARGS__)
+/* The bytes of such a file in memory, freed with tn_bytes_free, and loading them: all is copied. */
+TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state);
+TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
+                                         const tn_state *state);
+#define tn_checkpoint_save_memory(...) tn_checkpoint_save_memory_at(__FILE__, __LINE__, __VA_ARGS__)
+#define tn_checkpoint_load_memory(data, bytes, ...) \
+    tn_checkpoint_load_memory_at(__FILE__, __LINE__, data, bytes, __VA_ARGS__)
 
 /* --- training --------------------------------------------------------------------------------- */
 
@@ -85,15 +93,18 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
-    /* false: training stops after this event, without an error */
+    /* false: training stops at this event, without an error and without later events: at EPOCH_END
+     * the epoch is not saved any more, at SAVED it is */
     bool (*on)(const tn_progress *progress, void *user);
     void *user;
     tn_module *model; /* these three are required; everything is borrowed */
     tn_optimizer *optimizer;
     tn_loader *loader;
+    TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. False with an error.
+ * training mode. False with an error, also if the loader has no batches. A loss of NaN is none: the
+ * callback sees it (tn_set_anomaly_mode makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus

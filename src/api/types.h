@@ -12,6 +12,7 @@ TNI_EXTERN_C_BEGIN
 typedef struct tn_context tn_context;     /* owns memory, threads, devices, random state */
 typedef struct tn_tensor tn_tensor;       /* counts its owners */
 typedef struct tn_generator tn_generator; /* a random stream */
+TNI_RESULT_OF(tn_tensor)
 
 #define TN_MAX_DIMS 16
 
@@ -204,6 +205,47 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
     to.integer = TNI_IS_WHOLE(__VA_ARGS__) ? (int64_t)(TNI_FIRST_(__VA_ARGS__, 0)) : 0, \
     to.real = TNI_IS_WHOLE(__VA_ARGS__) ? 0. : (double)(TNI_FIRST_(__VA_ARGS__, 0)),    \
     TNI_REST_(__VA_ARGS__, to.imaginary = 0)
+
+/* An array of 64 tn_scalars: the numbers, then zeros. Of 65 numbers and more the rest is dropped,
+ * so the caller counts them. */
+#ifndef __cplusplus
+/* clang-format off */
+#define TNI_NUMBER(v)                                    \
+    {TNI_IS_WHOLE(v) ? TN_KIND_INT : TN_KIND_FLOAT,      \
+     TNI_IS_WHOLE(v) ? (int64_t)(v) : 0, 0,              \
+     TNI_IS_WHOLE(v) ? 0. : (double)(v)}
+#define TNI_NUMBERS(...)                                                                \
+    TNI_NUMBERS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
+                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#define TNI_NUMBERS_(a1, a2, a3, a4, a5, a6, a7, a8,                        \
+    a9, a10, a11, a12, a13, a14, a15, a16,                                  \
+    a17, a18, a19, a20, a21, a22, a23, a24,                                 \
+    a25, a26, a27, a28, a29, a30, a31, a32,                                 \
+    a33, a34, a35, a36, a37, a38, a39, a40,                                 \
+    a41, a42, a43, a44, a45, a46, a47, a48,                                 \
+    a49, a50, a51, a52, a53, a54, a55, a56,                                 \
+    a57, a58, a59, a60, a61, a62, a63, a64,                                 \
+    ...)                                                                    \
+    ((const tn_scalar[]){                                                   \
+        TNI_NUMBER(a1), TNI_NUMBER(a2), TNI_NUMBER(a3), TNI_NUMBER(a4),     \
+        TNI_NUMBER(a5), TNI_NUMBER(a6), TNI_NUMBER(a7), TNI_NUMBER(a8),     \
+        TNI_NUMBER(a9), TNI_NUMBER(a10), TNI_NUMBER(a11), TNI_NUMBER(a12),  \
+        TNI_NUMBER(a13), TNI_NUMBER(a14), TNI_NUMBER(a15), TNI_NUMBER(a16), \
+        TNI_NUMBER(a17), TNI_NUMBER(a18), TNI_NUMBER(a19), TNI_NUMBER(a20), \
+        TNI_NUMBER(a21), TNI_NUMBER(a22), TNI_NUMBER(a23), TNI_NUMBER(a24), \
+        TNI_NUMBER(a25), TNI_NUMBER(a26), TNI_NUMBER(a27), TNI_NUMBER(a28), \
+        TNI_NUMBER(a29), TNI_NUMBER(a30), TNI_NUMBER(a31), TNI_NUMBER(a32), \
+        TNI_NUMBER(a33), TNI_NUMBER(a34), TNI_NUMBER(a35), TNI_NUMBER(a36), \
+        TNI_NUMBER(a37), TNI_NUMBER(a38), TNI_NUMBER(a39), TNI_NUMBER(a40), \
+        TNI_NUMBER(a41), TNI_NUMBER(a42), TNI_NUMBER(a43), TNI_NUMBER(a44), \
+        TNI_NUMBER(a45), TNI_NUMBER(a46), TNI_NUMBER(a47), TNI_NUMBER(a48), \
+        TNI_NUMBER(a49), TNI_NUMBER(a50), TNI_NUMBER(a51), TNI_NUMBER(a52), \
+        TNI_NUMBER(a53), TNI_NUMBER(a54), TNI_NUMBER(a55), TNI_NUMBER(a56), \
+        TNI_NUMBER(a57), TNI_NUMBER(a58), TNI_NUMBER(a59), TNI_NUMBER(a60), \
+        TNI_NUMBER(a61), TNI_NUMBER(a62), TNI_NUMBER(a63), TNI_NUMBER(a64)})
+/* clang-format on */
+#endif
 
 TNI_EXTERN_C_END
 #endif

@@ -16,10 +16,13 @@ typedef struct tni_wanted {
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted);
 
-/* false with an error where a list of tensors has no count or no memory. */
+/* false with an error where a list of tensors has no count or no memory, or a freed member. */
 TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
-    if (l.n >= 0 && (l.at || !l.n)) return true;
-    return tni_error(b, TN_INVALID, "%s: expected a list of tensors", what);
+    if (l.n < 0 || (!l.at && l.n))
+        return tni_error(b, TN_INVALID, "%s: expected a list of tensors", what);
+    for (int64_t i = 0; i < l.n; i++)
+        if (l.at[i] && !tni_usable(b, l.at[i], what)) return false;
+    return true;
 }
 
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A

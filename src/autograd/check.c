@@ -44,15 +44,25 @@ static bool check_differentiable(const tn_tensor *t) {
     return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT;
 }
 
+/* Whether the host may read all of them. */
+static bool check_host(tni_block *b, const char *what, tn_tensor *const *at, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (at[i] && at[i]->flags & TNI_DEVICE)
+            return tni_error(b, TN_UNSUPPORTED, "gradcheck: %s %d is on %s; copy it to the CPU",
+                             what, (int)i, tn_device_name(at[i]->device));
+    return true;
+}
+
 /* Calls fn, which has room for CHECK_TENSORS outputs. */
 static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *const *in, int nin,
                        tn_tensor **out, int *nout) {
     *nout = CHECK_TENSORS;
     if (!fn(in, nin, out, nout, user) || b->failed) return false;
-    if (*nout >= 0 && *nout <= CHECK_TENSORS) return true;
-    return tni_error(b, TN_INVALID,
-                     "gradcheck: the function returned %d outputs, expected at most %d", *nout,
-                     CHECK_TENSORS);
+    if (*nout < 0 || *nout > CHECK_TENSORS)
+        return tni_error(b, TN_INVALID,
+                         "gradcheck: the function returned %d outputs, expected at most %d", *nout,
+                         CHECK_TENSORS);
+    return check_host(b, "output", out, *nout);
 }
 
 /* L at the inputs as they are now. */
@@ -176,7 +186,7 @@ static bool check_run(check_state *s, tn_tensors in) {
      * number among all. */
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
-    ok = ok && tni_list_given(b, in, "gradcheck");
+    ok = ok && tni_list_given(b, in, "gradcheck") && check_host(b, "input", in.at, in.n);
     if (ok && in.n > CHECK_TENSORS)
         ok = tni_error(b, TN_INVALID, "gradcheck: expected at most %d inputs", CHECK_TENSORS);
     /* Only double precision can be compared with differences. */

@@ -18,7 +18,7 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
         return false;
     }
     /* The generator as it is before forward: drawing again gives the same numbers. */
-    tn_generator_get(g, c->rng);
+    tn_generator_state(g, c->rng);
     for (int i = 0; i < nin; i++)
         if (!tn_function_save(f, in[i])) {
             tni_end(f->b, mark);
@@ -66,10 +66,10 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
         return tni_error(b, TN_UNSUPPORTED,
                          "checkpoint: create_graph is not supported through a checkpoint");
     /* Draws of the second forward do not count. */
-    tn_generator_get(g, now);
-    tn_generator_set(g, c->rng);
+    tn_generator_state(g, now);
+    tn_generator_set_state(g, c->rng);
     ok = checkpoint_again(b, f, grad_out[0], grad_in, in);
-    tn_generator_set(g, now);
+    tn_generator_set_state(g, now);
     tni_state(b)->no_grad = no_grad;
     return ok;
 }
@@ -88,8 +88,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     checkpoint *c;
     if (!tni_enter(b, file, line)) return NULL;
     /* The custom function owns c from here on; its release frees it. */
-    if (tni_list_given(b, in, "checkpoint") && in.n > 64)
+    if (in.n > 64)
         tni_error(b, TN_INVALID, "checkpoint: expected at most 64 inputs");
+    else
+        tni_list_given(b, in, "checkpoint");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
     if (!c) {
         tni_leave(b, false);

@@ -148,6 +148,7 @@ static bool engine_has_nan(tn_tensor *t) {
     const tn_tensor *sum, *dense;
     tn_scalar v;
     if (t->flags & TNI_META) return false;
+    if (t->flags & TNI_DEVICE && !(t = tnp_to(t, TN_CPU, TN_NO_DTYPE, false, false))) return false;
     sum = tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);
     if (!sum) return false;
     v = tni_element(tni_bytes_at(sum), sum->dtype);
@@ -311,11 +312,11 @@ static bool engine_want(tni_engine *e) {
 
 /* --- a backward ------------------------------------------------------------------------------- */
 
-/* A new tensor of one element, 1. A replay must fill it again, and meta has no data: then by
- * the operator. */
+/* A new tensor of one element, 1. A replay must fill it again, meta has no data, and a device has
+ * its own: then by the operator. */
 static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
     tn_tensor *t;
-    if (root->flags & TNI_META || tni_load_relaxed(&b->hooks))
+    if (root->flags & (TNI_META | TNI_DEVICE) || tni_load_relaxed(&b->hooks))
         return tnp_ones_like((tn_tensor *)(uintptr_t)root, TN_NO_DTYPE, TN_NO_DEVICE);
     t = tni_new(b, root->dtype, root->ndim, root->size);
     if (t) tni_element_set(t->storage->data, t->dtype, tn_float(1));
@@ -339,6 +340,7 @@ static tn_tensor *engine_seed(tni_engine *e, tn_tensor *root, tn_tensor *seed, i
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;
     }
+    if (!tni_usable(e->b, seed, "backward")) return NULL;
     /* A seed must be of the root's kind and shape; its dtype is converted. */
     if (tni_is_complex(seed->dtype) != tni_is_complex(root->dtype)) {
         tni_error(e->b, TN_AUTOGRAD,

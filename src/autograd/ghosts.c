@@ -15,8 +15,8 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->dtype = s->dtype;
     t->ndim = s->ndim;
     t->capacity = TN_MAX_DIMS;
-    t->device = TN_CPU;
     t->flags = TNI_GHOST | TNI_STACK | TNI_CONTIGUOUS;
+    tni_set_device(t, s->device);
     t->owner = b;
     /* The strides are made up: row-major, since nothing is read through them. */
     t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
@@ -48,10 +48,7 @@ static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    if (s->flags & TNI_SLOT_META) {
-        t->flags |= TNI_META;
-        t->device = TN_META;
-    }
+    tni_set_device(t, s->device);
     return t;
 }
 

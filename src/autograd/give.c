@@ -25,7 +25,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     to = g->in[slot];
     /* The common case: it fits, and is the only one for this input. */
     if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot] &&
-                   !(t->flags & TNI_STACK))) {
+                   !(t->flags & (TNI_STACK | TNI_DEVICE)))) {
         g->give[slot] = t;
         return;
     }
@@ -34,7 +34,8 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     /* Of a real input only the real part counts; then to its shape, then to its dtype. */
     if (t && tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
-    if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
+    if (t && (t->dtype != to->dtype || t->device != to->device))
+        t = tnp_to(t, to->device, (tn_dtype)to->dtype, false, false);
     if (!t) return;
     /* A row that gives another shape is at fault, not its user. */
     if (!tni_same_shape(t, to)) {
@@ -51,7 +52,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
 TN_API tn_tensor *tn_incoming(tn_gradient *g, int k) {
     const tn_tensor *out = g->out[k];
     if (!g->incoming[k] && out)
-        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, TN_NO_DEVICE);
+        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, out->device);
     return g->incoming[k];
 }
 
@@ -65,7 +66,7 @@ TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t) {
             from = tni_edge_leaf(s->edge);
         else if ((from = tni_share(g->block, t->storage, t)) != NULL)
             tni_node_hang(g->block, (tni_node *)s->edge, from, (int)s->edge_out);
-        yes = tnp_ones(tni_ints(t->size, 0), TN_BOOL, t->flags & TNI_META ? TN_META : TN_NO_DEVICE);
+        yes = tnp_ones(tni_ints(t->size, 0), TN_BOOL, t->device);
         if (!from || (tni_same_shape(from, t) && from->dtype == t->dtype))
             t = tnp_where(yes, t, from);
     }

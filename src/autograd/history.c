@@ -3,23 +3,27 @@
 #include "autograd.h"
 
 TN_API tn_history *tn_history_of(tn_tensor *t) {
-    tni_block *b = t ? tni_here() : NULL;
+    tni_block *b;
+    if (!tni_there(t, "tn_history_of")) return NULL;
+    b = tni_here();
     if (b && !b->failed && tni_view_is_stale(t) && !tni_view_refresh(b, t)) tni_leave(b, false);
-    return t ? t->node : NULL;
+    return t->node;
 }
 TN_API tn_history *tn_history_hold(tn_history *h) {
     if (h) tni_fetch_add_relaxed(&h->refs, 1u);
     return h;
 }
-TN_API void tn_history_drop(tn_history *h) {
+TN_API void tn_history_free(tn_history *h) {
     tni_block *b = h ? tni_here() : NULL;
     if (b) tni_node_drop(b, h);
 }
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
-    return h && t && t->node == h && tni_load(&h->refs) == 1;
+    return h && tni_there(t, "tn_history_only") && t->node == h && tni_load(&h->refs) == 1;
 }
 TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
-TN_API int tn_history_output(const tn_tensor *t) { return t && t->node ? (int)t->node_out : 0; }
+TN_API int tn_history_output(const tn_tensor *t) {
+    return tni_there(t, "tn_history_output") && t->node ? (int)t->node_out : 0;
+}
 
 TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,
                              tn_tensor **leaf) {
@@ -58,7 +62,7 @@ TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements) {
     /* A walk over at most 64 calls: a longer history counts as lasting. */
     const tni_node *waiting[64];
     int n = 0, seen = 0;
-    if (t && t->node) waiting[n++] = t->node;
+    if (tni_there(t, "tn_history_lasts") && t->node) waiting[n++] = t->node;
     while (n) {
         const tni_node *h = waiting[--n];
         if (history_is_large(h, elements)) return true;

@@ -87,7 +87,7 @@ static bool hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t 
 
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     tni_block *b = tni_here();
-    if (!b || !t || !tni_extra_there(t)) return false;
+    if (!b || !tni_there(t, "tn_hook_remove") || !tni_extra_there(t)) return false;
     return hook_remove(b, t->owner, &tni_extra_there(t)->hooks, number) ||
            (t->node && hook_remove(b, t->node->owner, &t->node->watch, number));
 }
@@ -142,4 +142,6 @@ TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
     return tni_enter(b, file, line) && tni_leave(b, hook_retain(b, t));
 }
 TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
-TN_API bool tn_retains_grad(const tn_tensor *t) { return t && t->flags & TNI_RETAIN; }
+TN_API bool tn_retains_grad(const tn_tensor *t) {
+    return tni_there(t, "tn_retains_grad") && t->flags & TNI_RETAIN;
+}

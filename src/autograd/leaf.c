@@ -33,16 +33,20 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
 
 /* A view learns at its next use that its base has got a history since. */
 TN_API bool tn_needs_grad(const tn_tensor *t) {
-    return t && (t->flags & TNI_REQUIRES || tni_view_is_stale(t));
+    return tni_there(t, "tn_needs_grad") && (t->flags & TNI_REQUIRES || tni_view_is_stale(t));
 }
 TN_API bool tn_is_leaf(const tn_tensor *t) {
-    return t && !t->node && !(t->flags & TNI_VIEW && t->base->node);
+    return tni_there(t, "tn_is_leaf") && !t->node && !(t->flags & TNI_VIEW && t->base->node);
 }
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
-    return t && t->node ? t->node->row->name : NULL;
+    return tni_there(t, "tn_grad_fn") && t->node ? t->node->row->name : NULL;
 }
-TN_API bool tn_is_inference(const tn_tensor *t) { return t && t->flags & TNI_INFERENCE; }
-TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
+TN_API bool tn_is_inference(const tn_tensor *t) {
+    return tni_there(t, "tn_is_inference") && t->flags & TNI_INFERENCE;
+}
+TN_API tn_tensor *tn_grad_of(const tn_tensor *t) {
+    return tni_there(t, "tn_grad_of") ? t->grad : NULL;
+}
 
 static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old;
@@ -67,7 +71,7 @@ TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *
 TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad) { return tn_set_grad_at(NULL, 0, t, grad); }
 
 TN_API void tn_zero_grad(tn_tensor *t) {
-    tni_block *b = t && t->grad ? tni_here() : NULL;
+    tni_block *b = tni_there(t, "tn_zero_grad") && t->grad ? tni_here() : NULL;
     tn_tensor *old;
     if (!b) return;
     old = t->grad;
@@ -75,12 +79,12 @@ TN_API void tn_zero_grad(tn_tensor *t) {
     tni_release(b, old);
 }
 
-TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
+TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t) {
     tni_block *b = tni_here();
     tni_node *old;
     if (!tni_enter(b, file, line)) return false;
-    if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_forget: the tensor is NULL"));
-    if (!tni_belongs(b, t, "tn_forget")) return tni_leave(b, false);
+    if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_detach_: the tensor is NULL"));
+    if (!tni_belongs(b, t, "tn_detach_")) return tni_leave(b, false);
     if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES) {
         tni_error(b, TN_AUTOGRAD, "Can't detach views in-place. Use detach() instead.");
         return tni_leave(b, false);

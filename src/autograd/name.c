@@ -4,7 +4,8 @@
  * with conditions where it depends on the arguments (docs/rows.md). */
 #include "autograd.h"
 
-#include <ctype.h>
+/* Of ASCII: in a Turkish locale toupper('i') is no I. */
+static char name_upper(char c) { return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c); }
 
 /* "max_pool2d(..)" as "MaxPool2DBackward0". */
 static void name_of_schema(const char *schema, char *to, size_t room) {
@@ -12,7 +13,7 @@ static void name_of_schema(const char *schema, char *to, size_t room) {
     size_t n = 0;
     bool upper = true;
     for (const char *c = schema; *c && *c != '.' && *c != '(' && n < sizeof name; c++) {
-        if (*c != '_') name[n++] = (char)(upper ? toupper((unsigned char)*c) : *c);
+        if (*c != '_') name[n++] = upper ? name_upper(*c) : *c;
         upper = *c == '_' || (*c >= '0' && *c <= '9');
     }
     snprintf(to, room, "%.*sBackward0", (int)n, name);

@@ -62,7 +62,7 @@ static tn_tensor *engine_copy(const tni_entry *entry) {
  * of it, and that can; but a record without memory has failed anyway.) */
 static bool engine_adds(const tni_engine *e, const tn_tensor *old, const tn_tensor *grad) {
     return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
-           !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
+           old->device == grad->device && old->dtype == grad->dtype &&
            old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
 }

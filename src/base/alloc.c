@@ -9,7 +9,8 @@
  *   large  a header before the data; freed ones wait in a list of their class (steps of 1/8),
  *          under one lock a context. What is in use is a list as well, so that the end of a context
  *          finds all of it.
- * Slabs go back to the allocator at the context's end. `used` counts slabs whole and large
+ * Both come from the reserve while it lasts (reserve.c), else from the allocator. Slabs go back at
+ * the context's end. `used` counts slabs whole and large
  * blocks as asked for; the cap counts every byte that the allocator has given. The allocator is
  * never called under the lock. */
 #include "base.h"
@@ -61,6 +62,7 @@ struct tni_large {
     uint32_t lock;
     int64_t held;  /* bytes that the allocator has given */
     int64_t slabs; /* bytes of slabs, part of tn_context.used */
+    struct tni_reserve *reserve;
     alloc_header *live;
     alloc_header *cache[ALLOC_CLASSES];
 };
@@ -144,15 +146,53 @@ static void *alloc_once(tn_context *c, int64_t bytes) {
     return at;
 }
 
-TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes) {
-    /* What the cache holds may be all that is missing: it goes back before the second attempt. */
-    void *at = alloc_once(c, bytes);
-    if (TNI_UNLIKELY(!at) && tni_cache_clear(c) > 0) at = alloc_once(c, bytes);
+/* The calling thread's block, if it is in tn_expect_no_alloc. */
+static tni_block *alloc_expects_none(void) {
+    tni_block *b = tni_this_thread.block;
+    bool known = b && tni_this_thread.epoch == tni_load_relaxed(&tni_epoch);
+    return known && b->no_alloc ? b : NULL;
+}
+
+/* Whether the allocator may not be asked, with the error that says so. */
+static bool alloc_refused(int64_t bytes) {
+    tni_block *b = alloc_expects_none();
+    if (TNI_LIKELY(!b)) return false;
+    tni_error(b, TN_MEMORY, "inside tn_expect_no_alloc %lld bytes would come from the allocator",
+              (long long)bytes);
+    return true;
+}
+
+static void *alloc_from_reserve(tn_context *c, int64_t bytes) {
+    if (TNI_LIKELY(!tni_load(&c->large->reserve))) return NULL;
+    struct tni_large *m = alloc_lock(c);
+    void *at = tni_reserve_take(m->reserve, bytes);
+    tni_unlock(&m->lock);
     return at;
 }
 
+TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes) {
+    void *at = alloc_from_reserve(c, bytes);
+    if (at) return at;
+    if (alloc_refused(bytes)) return NULL;
+    /* What the cache holds may be all that is missing: it goes back before the second attempt. */
+    at = alloc_once(c, bytes);
+    if (TNI_UNLIKELY(!at) && tni_cache_clear(c) > 0) {
+        at = alloc_from_reserve(c, bytes);
+        if (!at) at = alloc_once(c, bytes);
+    }
+    return at;
+}
+
+static bool alloc_to_reserve(tn_context *c, void *at, int64_t bytes) {
+    if (TNI_LIKELY(!tni_load(&c->large->reserve))) return false;
+    struct tni_large *m = alloc_lock(c);
+    bool given = tni_reserve_give(m->reserve, at, bytes);
+    tni_unlock(&m->lock);
+    return given;
+}
+
 TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes) {
-    if (!at) return;
+    if (!at || alloc_to_reserve(c, at, bytes)) return;
     alloc_unreserve(c, bytes);
     c->options.allocator.free(at, (size_t)bytes, c->options.allocator.user);
 }
@@ -214,6 +254,17 @@ static void alloc_poison_tail(alloc_header *h) {
 #endif
 }
 
+TN_PRIV void tni_poison(void *at, size_t bytes, bool on) {
+#ifdef TNI_POISON
+    if (on)
+        ASAN_POISON_MEMORY_REGION(at, bytes);
+    else
+        ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+#else
+    (void)at, (void)bytes, (void)on;
+#endif
+}
+
 static void alloc_release(alloc_header *h) {
 #ifdef TNI_POISON
     ASAN_UNPOISON_MEMORY_REGION(h->raw, (size_t)(h->room + ALLOC_BEFORE));
@@ -259,7 +310,8 @@ TN_PRIV void tni_put_apart(void *at) {
     alloc_unlink(c, m, h);
     /* Steps of training settle within twice their peak; blocks beyond that are of sizes that do
      * not come back. */
-    bool keep = !c->options.no_cache && c->used + c->cached + h->room <= 2 * c->peak + ALLOC_KEEP;
+    bool keep = !c->options.no_cache &&
+                (c->used + c->cached + h->room <= 2 * c->peak + ALLOC_KEEP || alloc_expects_none());
     if (keep) {
         h->next = m->cache[index];
         tni_store(&m->cache[index], h);
@@ -404,19 +456,26 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
     tni_put_apart(at);
 }
 
+TN_PRIV int64_t tni_memory_used(tn_context *c) {
+    struct tni_large *m = alloc_lock(c);
+    const int64_t used = c->used;
+    tni_unlock(&m->lock);
+    return used;
+}
+
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes) {
     /* The numbers are of this moment: other threads go on. */
-    tn_context *c = b->context;
-    struct tni_large *m = alloc_lock(c);
-    long long used = c->used, cap = c->options.memory_cap;
-    tni_unlock(&m->lock);
+    const long long used = tni_memory_used(b->context), cap = b->context->options.memory_cap;
+    if (b->failed) return false;
     if (cap > 0)
-        return tni_error(
-            b, TN_MEMORY,
-            "out of memory: cannot allocate %lld bytes with %lld in use and a cap of %lld",
-            (long long)bytes, used, cap);
-    return tni_error(b, TN_MEMORY, "out of memory: cannot allocate %lld bytes with %lld in use",
-                     (long long)bytes, used);
+        tni_error(b, TN_MEMORY,
+                  "out of memory: cannot allocate %lld bytes with %lld in use and a cap of %lld",
+                  (long long)bytes, used, cap);
+    else
+        tni_error(b, TN_MEMORY, "out of memory: cannot allocate %lld bytes with %lld in use",
+                  (long long)bytes, used);
+    if (tni_rooms_above()->explain) tni_rooms_above()->explain(b);
+    return false;
 }
 
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
@@ -463,6 +522,9 @@ TN_PRIV void tni_memory_end(tn_context *c) {
         c->large->live = h->next;
         alloc_release(h);
     }
+    int64_t bytes;
+    for (void *at; (at = tni_reserve_remove(&c->large->reserve, &bytes)) != NULL;)
+        c->options.allocator.free(at, (size_t)bytes, c->options.allocator.user);
     c->options.allocator.free(c->large, sizeof *c->large, c->options.allocator.user);
     c->large = NULL;
 }
@@ -470,7 +532,7 @@ TN_PRIV void tni_memory_end(tn_context *c) {
 /* --- public ----------------------------------------------------------------------------------- */
 
 TN_API tn_memory_stats tn_memory(void) {
-    tn_memory_stats s = {0, 0, 0, 0, 0};
+    tn_memory_stats s = {0, 0, 0, 0, 0, 0};
     tni_block *b = tni_here();
     if (!b) return s;
     /* All of one moment: read under the lock that changes them. */
@@ -480,6 +542,7 @@ TN_API tn_memory_stats tn_memory(void) {
     s.bytes_peak = c->peak;
     s.bytes_cached = c->cached;
     s.allocations = c->allocations;
+    s.bytes_reserved = tni_reserve_left(m->reserve);
     tni_unlock(&m->lock);
     s.live_tensors = b->live_count;
     return s;
@@ -495,17 +558,62 @@ TN_API void tn_memory_reset_peak(void) {
 
 TN_API int64_t tn_memory_trim(void) {
     tni_block *b = tni_here();
-    return b ? tni_cache_clear(b->context) : 0;
+    int64_t bytes = 0;
+    if (!b || b->no_alloc) return 0;
+    if (tni_rooms_above()->trim) bytes = tni_rooms_above()->trim(b);
+    return bytes + tni_cache_clear(b->context);
+}
+
+TN_API bool tn_memory_reserve_at(const char *file, int line, int64_t bytes) {
+    enum { PAGE = 4096 };
+    tni_block *b = tni_here();
+    if (!tni_enter(b, file, line)) return false;
+    tn_context *c = b->context;
+    if (bytes < 0) {
+        tni_error(b, TN_INVALID, "tn_memory_reserve: expected 0 bytes or more, got %lld",
+                  (long long)bytes);
+        return tni_leave(b, false);
+    }
+    if (!bytes || c->options.no_cache) return true;
+    if (alloc_refused(bytes)) return tni_leave(b, false);
+    /* Its own head lies before what it gives, which is aligned. */
+    int64_t whole;
+    char *raw = NULL;
+    if (tni_add(bytes, 2 * TNI_ALIGN, &whole)) raw = (char *)alloc_once(c, whole);
+    if (!raw) return tni_leave(b, tni_memory_error(b, bytes));
+    for (int64_t i = 0; i < whole; i += PAGE) ((volatile char *)raw)[i] = 0;
+    struct tni_large *m = alloc_lock(c);
+    tni_reserve_add(&m->reserve, raw, whole);
+    tni_unlock(&m->lock);
+    return true;
+}
+
+TN_API void tn_set_memory_cap(int64_t bytes) {
+    tni_block *b = tni_here();
+    if (!b) return;
+    struct tni_large *m = alloc_lock(b->context);
+    b->context->options.memory_cap = bytes;
+    tni_unlock(&m->lock);
+}
+
+TN_API bool tn_set_no_alloc_mode(bool enabled) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    const bool before = b->no_alloc;
+    b->no_alloc = enabled && !b->context->options.no_cache;
+    /* An error inside of a call that went on without the memory has not been told. */
+    if (before && !enabled) tni_leave(b, !b->failed);
+    return before;
 }
 
 TN_API void *tn_alloc(size_t bytes) {
     tni_block *b = tni_here();
     if (!b) return NULL;
+    tni_place_unknown(b);
     /* A size beyond any memory stays beyond it as an int64; none is one byte. */
     int64_t want = bytes > (size_t)(PTRDIFF_MAX / 2) ? INT64_MAX : bytes ? (int64_t)bytes : 1;
     void *at = tni_get_apart(b->context, want);
     if (at) return at;
-    tni_place_unknown(b);
     tni_memory_error(b, want);
     tni_error_tell(b);
     return NULL;

@@ -98,7 +98,8 @@ enum {
     TNI_ALIGN = 64,   /* of every block of memory and all tensor data */
     TNI_BINS = 17,    /* free lists of 64, 128, ... 1024 bytes; [0] unused */
     TNI_SMALL = 1024, /* up to this many bytes a request is served from the thread's own bins */
-    TNI_ERROR_TEXT = 1600
+    TNI_ERROR_TEXT = 1600,
+    TNI_WARNING_TEXT = 640
 };
 
 struct tni_block {
@@ -109,9 +110,11 @@ struct tni_block {
     uint8_t told;       /* the handler knows the untaken error */
     bool error_told;    /* the pending error names its operator already; cleared when it is taken */
     bool error_forward; /* ... and the forward call of its gradient */
+    bool no_alloc;      /* inside tn_expect_no_alloc */
     uint32_t
-        hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
-                  other threads: read it with tni_load_relaxed, write it with tni_hook_set */
+        hooks; /* TNI_HOOK_*: recording, profiling, a warning to be told; 0 on the fast path. The
+                  profiler sets it from other threads: read it with tni_load_relaxed, write it with
+                  tni_hook_set */
     tni_work *work;         /* innermost call in progress */
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
@@ -121,6 +124,7 @@ struct tni_block {
     uint32_t unstopped;
     tn_path *path;      /* chain of module calls above the operators (api/beside.h) */
     int64_t live_count; /* tensors, counted by their room */
+    uint8_t warned;     /* a warning waits: for the handler (TNI_HOOK_WARNING) or to be taken */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -132,13 +136,16 @@ struct tni_block {
     int error_line;
     const char *error_file;
     char error_text[TNI_ERROR_TEXT];
+    int warning_line;
+    const char *warning_file;
+    char warning_text[TNI_WARNING_TEXT];
     /* written by other threads: on a line of its own */
     char apart[TNI_ALIGN];
     void *returned; /* small blocks freed elsewhere: first word links, second is the bin */
     char behind[TNI_ALIGN];
 };
 
-enum { TNI_HOOK_RECORD = 1, TNI_HOOK_PROFILE = 2 };
+enum { TNI_HOOK_RECORD = TNI_REPLAYS, TNI_HOOK_PROFILE = 2 * TNI_PROFILES, TNI_HOOK_WARNING = 4 };
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);
     while (!tni_swap_if(&b->hooks, &old, on ? old | hook : old & ~hook)) {}
@@ -158,6 +165,7 @@ struct tn_context {
     struct tni_pool *pool;                   /* threads (thread.c), made at first need */
     int32_t threads;                         /* that work at one operator, the caller's included */
     struct tni_profile *profile;
+    void (*token_ends)(uint64_t token);        /* all contexts' blocks of this token are free */
     int (*decode)(const char *file, int line); /* lines of another language; NULL: none */
     tn_error_handler handler;
     void *handler_user;
@@ -176,6 +184,10 @@ typedef struct tni_rooms {
      * registers what is to be called at the end. false: no memory, the context is not made. */
     bool (*ready)(tn_context *c);
     void (*adopt)(tni_block *b); /* closes what the block's former thread left open */
+    /* Adds to the error of a thread that is out of memory what may be the reason; or NULL. */
+    void (*explain)(tni_block *b);
+    /* Gives back what they keep for reuse: bytes; or NULL. */
+    int64_t (*trim)(tni_block *b);
 } tni_rooms;
 /* Defined once, by the room on top (call/ready.c). */
 TN_PRIV const tni_rooms *tni_rooms_above(void);
@@ -183,15 +195,6 @@ TN_PRIV const tni_rooms *tni_rooms_above(void);
 /* The calling thread's block in its current context: one TLS read and an epoch test when nothing
  * changed. NULL only when there is no memory for a first block. */
 TN_PRIV tni_block *tni_here_slow(void);
-typedef struct tni_tls {
-    tni_block *block;
-    uint32_t epoch;
-    uint64_t token;
-    tn_context *context; /* chosen by tn_context_use; NULL: the default one */
-    uint64_t context_id; /* of context: another one may come to lie at its address */
-    int32_t inside;      /* a task of tni_parallel runs: further calls run serially */
-    tni_stop *stop;      /* in a task of another thread's call: that call's; else NULL */
-} tni_tls;
 #if defined(TN_NO_THREADS) || defined(__TINYC__)
 #define TNI_THREAD_LOCAL
 #elif defined(__cplusplus)
@@ -210,10 +213,22 @@ TNI_INLINE tni_block *tni_here(void) {
     return TNI_LIKELY(tni_this_thread.epoch == tni_load_relaxed(&tni_epoch)) ? tni_this_thread.block
                                                                              : tni_here_slow();
 }
+TN_PRIV bool tni_context_any(void); /* whether there is a context at all */
+/* The same, but NULL where no context is left: what lived in one is no more. */
+TNI_INLINE tni_block *tni_here_if_any(void) {
+    if (TNI_LIKELY(tni_this_thread.epoch == tni_load_relaxed(&tni_epoch)))
+        return tni_this_thread.block;
+    return tni_context_any() ? tni_here_slow() : NULL;
+}
 /* The calling thread's context if it has one by now, else the default one, which may be NULL. Takes
  * no lock: for signal handlers. */
 TN_PRIV tn_context *tni_context_known(void);
 TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on); /* in all blocks */
+/* Around a host's code that runs in the midst of a call and may use the library for other work: the
+ * thread has a state as new, in the same context. back restores its own and returns the token of
+ * the guest, to be ended (tn_context.token_ends); 0: it has not used the library. */
+TN_PRIV void tni_thread_away(tni_tls *own);
+TN_PRIV uint64_t tni_thread_back(const tni_tls *own);
 /* To be called at the end of a context (rooms above base clean up with it); a function is
  * registered once. The thread that frees the context is attached to it while `leave` runs. At
  * most 4. */
@@ -230,6 +245,7 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at,
 /* The same with the error MEMORY set. */
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes);
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes);
+TN_PRIV int64_t tni_memory_used(tn_context *c); /* bytes, as tn_memory counts them */
 /* The fast path for small blocks: bin = bytes / 64, rounded up. */
 TNI_INLINE void *tni_get_bin(tni_block *b, int bin) {
     void *at = b->bin[bin];
@@ -257,9 +273,29 @@ TN_PRIV void tni_put_apart(void *at);
  * everything got by the functions above goes back by itself, but not these. */
 TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes);
 TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes);
+/* Bytes that a sanitizer is to report every use of, or not any more; without one nothing. */
+TN_PRIV void tni_poison(void *at, size_t bytes, bool on);
 TN_PRIV bool tni_memory_begin(tn_context *c);
+/* Memory taken in advance (reserve.c), under the lock of large blocks. `bytes` at `raw` become the
+ * newest of a list of reserves. take: NULL if none has so much; give: false if `at` is
+ * from none. */
+struct tni_reserve;
+TN_PRIV void tni_reserve_add(struct tni_reserve **list, void *raw, int64_t bytes);
+TN_PRIV void *tni_reserve_take(struct tni_reserve *list, int64_t bytes);
+TN_PRIV bool tni_reserve_give(struct tni_reserve *list, void *at, int64_t bytes);
+TN_PRIV int64_t tni_reserve_left(const struct tni_reserve *list);
+/* Takes the newest off the list: its memory, and how much that is; NULL: none. */
+TN_PRIV void *tni_reserve_remove(struct tni_reserve **list, int64_t *bytes);
 TN_PRIV void tni_memory_leave_block(tni_block *b); /* frees the slabs; b is not used any more */
 TN_PRIV void tni_memory_end(tn_context *c);
+
+/* --- text of numbers -------------------------------------------------------------------------- */
+
+/* In the text of one number, as printf writes it, the locale's decimal point becomes '.'. Returns
+ * the length. */
+TN_PRIV int tni_point(char *number);
+/* vsnprintf, whose numbers have a '.' in any locale. No wide characters, no long double. */
+TN_PRIV int tni_format(char *to, size_t room, const char *format, va_list list);
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
@@ -297,6 +333,11 @@ TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...
 /* At the start of a public function that is not told its caller's line: the last call's is not
  * its place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }
+/* Sets the thread's warning, with the place of the call in progress, unless one waits. The handler
+ * gets it from tni_warning_tell, which the outermost calls make while TNI_HOOK_WARNING is set and
+ * nothing is in progress. */
+TN_PRIV void tni_warning(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
+TN_PRIV TNI_NOINLINE void tni_warning_tell(tni_block *b);
 /* Takes the error of a thread that has ended; calls the handler if nobody has. */
 TN_PRIV void tni_error_leave(tni_block *b);
 /* Why threads without a block have none, for tn_error_peek; NULL: out of memory. Said by context.c,
@@ -367,10 +408,13 @@ TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
 #define TNI_X86 1
 #elif defined(__GNUC__) && defined(__aarch64__) && !defined(__TINYC__)
 #define TNI_ARM 1
+#elif defined(__wasm_simd128__)
+#define TNI_WASM 1
 #endif
-/* Those that this build has kernels of, by the switches of api/config.h. Where TN_ISA_ONLY_AVX2
- * leaves out the scalar set, AVX2 still borrows from its text. */
-#if defined(TN_ISA_ONLY_AVX2) && defined(TNI_X86)
+/* Those that this build has kernels of, by the switches of api/config.h. Where one leaves out the
+ * scalar set, the other set still borrows from its text. */
+#if defined(TN_ISA_ONLY_AVX2) && defined(TNI_X86) || \
+    defined(TN_ISA_ONLY_WASM128) && defined(TNI_WASM)
 #define TNI_HAS_SCALAR 0
 #else
 #define TNI_HAS_SCALAR 1
@@ -390,8 +434,20 @@ TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
 #else
 #define TNI_HAS_NEON 0
 #endif
+#if defined(TNI_WASM) && !defined(TN_ISA_ONLY_SCALAR)
+#define TNI_HAS_WASM128 1
+#else
+#define TNI_HAS_WASM128 0
+#endif
 
-enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_COUNT };
+enum {
+    TNI_ISA_SCALAR = 0,
+    TNI_ISA_AVX2,
+    TNI_ISA_AVX512,
+    TNI_ISA_NEON,
+    TNI_ISA_WASM128,
+    TNI_ISA_COUNT
+};
 /* The best instruction set of this build that this CPU and system run, or the one named (NULL: by
  * $TN_ISA, if set); else -1. */
 TN_PRIV int tni_isa_pick(const char *name);
@@ -413,8 +469,13 @@ typedef struct tni_file {
     int fd;           /* -1: closed */
     const char *path; /* the caller's, for as long as the file is open */
     char *temporary;  /* name written to, renamed to path by tni_file_commit */
+    char *memory;     /* read from or written into instead of a file; NULL: a file */
     int64_t at, size;
 } tni_file;
+/* f over memory instead of a file, to read its bytes or to write as many; `name` is its path in
+ * messages. */
+TN_PRIV void tni_file_over(tni_block *b, tni_file *f, const char *name, void *memory,
+                           int64_t bytes);
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path);
 /* Whether path leads to something; false with an error where that cannot be told. */
 TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists);

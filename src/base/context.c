@@ -23,16 +23,22 @@ static uint64_t context_numbers; /* ids of contexts and tokens of threads given 
 
 /* --- the end of a thread ---------------------------------------------------------------------- */
 
+/* The blocks of a thread, fiber or guest that ends are free for adoption. */
+static void context_token_ends(uint64_t token) {
+    if (!token) return;
+    tni_lock(&context_lock);
+    for (tn_context *c = context_live; c; c = c->next)
+        for (tni_block *b = c->blocks; b; b = b->next)
+            if (b->token == token) b->token = 0;
+    tni_unlock(&context_lock);
+}
+
 #if TNI_THREADS
 /* The value of the key is the token: not NULL. A thread that still calls the library afterwards,
  * from a later destructor, attaches anew. */
 static void context_thread_ends(uintptr_t token) {
-    tni_lock(&context_lock);
-    for (tn_context *c = context_live; c; c = c->next)
-        for (tni_block *b = c->blocks; b; b = b->next)
-            if ((uintptr_t)b->token == token) b->token = 0;
-    tni_unlock(&context_lock);
-    if ((uintptr_t)tni_this_thread.token == token) {
+    context_token_ends(token);
+    if (tni_this_thread.token == token) {
         tni_this_thread.epoch = 0;
         tni_this_thread.block = NULL;
     }
@@ -165,6 +171,7 @@ static tn_context *context_make(const tn_context_options *options, const tn_erro
     if (!c) return NULL;
     memset(c, 0, bytes);
     c->options = o;
+    c->token_ends = context_token_ends;
     if (!tni_memory_begin(c)) { /* has set the allocator */
         context_put(c);
         return NULL;
@@ -277,6 +284,7 @@ static void context_adopt(tni_block *b) {
     b->work = NULL;
     b->quiet = 0;
     b->unstopped = 0;
+    b->no_alloc = false;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
@@ -318,7 +326,7 @@ static bool context_attach(tn_context *c, tni_block *fresh,
     b->token = t->token;
     t->block = b;
     t->epoch = tni_load(&tni_epoch);
-    context_key_set(t->token);
+    if (!t->guest) context_key_set(t->token);
     return true;
 }
 
@@ -360,6 +368,45 @@ TN_API tn_context *tn_context_use(tn_context *context) {
     tni_this_thread.epoch = 0; /* the next call looks for the block */
     tni_this_thread.block = NULL;
     return before;
+}
+
+/* --- fibers ----------------------------------------------------------------------------------- */
+
+TN_API tn_fiber *tn_fiber_current(void) { return tni_this_thread.fiber; }
+
+TN_API bool tn_fiber_use(tn_fiber *fiber) {
+    tn_fiber *now = tni_this_thread.fiber;
+    if (fiber == now) return true;
+    uint32_t none = 0;
+    if (fiber && !tni_swap_if(&fiber->running, &none, 1u))
+        return tni_error_apart(tni_here(), TN_INVALID,
+                               "tn_fiber_use: another thread runs as this fiber");
+    /* The thread's own state waits in the fiber that it runs as. */
+    tni_tls thread = now ? now->other : tni_this_thread;
+    if (now) {
+        now->other = tni_this_thread;
+        tni_store(&now->running, 0u);
+    }
+    if (!fiber) {
+        tni_this_thread = thread;
+        return true;
+    }
+    tni_this_thread = fiber->other;
+    tni_this_thread.guest = true;
+    tni_this_thread.fiber = fiber;
+    fiber->other = thread;
+    return true;
+}
+
+TN_API bool tn_fiber_end(tn_fiber *fiber) {
+    if (!fiber) return true;
+    if (tni_this_thread.fiber == fiber) tn_fiber_use(NULL);
+    if (tni_load(&fiber->running))
+        return tni_error_apart(tni_here(), TN_INVALID,
+                               "tn_fiber_end: another thread runs as this fiber");
+    context_token_ends(fiber->other.token);
+    memset(fiber, 0, sizeof *fiber);
+    return true;
 }
 
 /* --- the end of a context --------------------------------------------------------------------- */
@@ -428,7 +475,12 @@ TN_API void tn_context_free(tn_context *context) {
     context_free_memory(c);
 }
 
+TN_PRIV bool tni_context_any(void) { return tni_load(&context_live) != NULL; }
+TN_API bool tn_context_exists(void) { return tni_context_any(); }
+
 TN_PRIV tn_context *tni_context_known(void) {
-    bool attached = tni_this_thread.epoch == tni_load_relaxed(&tni_epoch) && tni_this_thread.block;
-    return attached ? tni_this_thread.block->context : tni_load(&context_default);
+    const tni_tls *t = &tni_this_thread;
+    if (t->block && t->epoch == tni_load_relaxed(&tni_epoch)) return t->block->context;
+    /* A call in progress keeps its context alive. */
+    return t->own && t->own->block ? t->own->block->context : tni_load(&context_default);
 }

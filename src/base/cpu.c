@@ -70,16 +70,17 @@ static bool cpu_runs(int isa) {
 #if defined(__aarch64__) || defined(_M_ARM64)
     if (isa == TNI_ISA_NEON) return true;
 #endif
+    if (isa == TNI_ISA_WASM128) return TNI_HAS_WASM128; /* else the module would not load */
     return isa < TNI_ISA_NEON && (cpu_has() & needs[isa]) == needs[isa];
 }
 
 TN_PRIV const char *tni_isa_name(int isa) {
-    static const char *const name[TNI_ISA_COUNT] = {"scalar", "avx2", "avx512", "neon"};
+    static const char *const name[TNI_ISA_COUNT] = {"scalar", "avx2", "avx512", "neon", "wasm128"};
     return isa >= 0 && isa < TNI_ISA_COUNT ? name[isa] : "none";
 }
 
 static const bool cpu_built[TNI_ISA_COUNT] = {TNI_HAS_SCALAR, TNI_HAS_AVX2, TNI_HAS_AVX512,
-                                              TNI_HAS_NEON};
+                                              TNI_HAS_NEON, TNI_HAS_WASM128};
 
 TN_PRIV int tni_isa_pick(const char *name) {
     if (!name) name = getenv("TN_ISA");

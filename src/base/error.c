@@ -19,7 +19,7 @@ static void error_place(tni_block *b) {
 
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
     if (!b || b->failed) return false;
-    if (code <= TN_OK || code >= TN_ERROR_COUNT) code = TN_INTERNAL;
+    if (code <= TN_OK || code >= TN_WARNING) code = TN_INTERNAL;
     size_t at = 0;
     b->error_text[0] = 0;
     /* The path of the module comes first in the text, at most half of it. */
@@ -29,7 +29,7 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
         b->error_text[at++] = ':';
         b->error_text[at++] = ' ';
     }
-    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+    if (tni_format(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0; /* the format could not be written: the code remains */
     b->error_told = b->error_forward = false;
     error_place(b);
@@ -60,11 +60,11 @@ TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...
 
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
     if (!b || !b->failed) return;
-    /* What does not fit is cut by vsnprintf. */
+    /* What does not fit is cut. */
     size_t at = strlen(b->error_text);
     va_list list;
     va_start(list, format);
-    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+    if (tni_format(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0;
     va_end(list);
 }
@@ -90,6 +90,37 @@ TN_PRIV void tni_error_leave(tni_block *b) {
     bool tell = b->failed && !b->told && b->context->handler;
     b->failed = 0; /* first: the handler may jump */
     if (tell) b->context->handler(&info, b->context->handler_user);
+}
+
+/* --- warnings --------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_warning(tni_block *b, const char *format, ...) {
+    va_list list;
+    if (b->warned) return;
+    va_start(list, format);
+    if (tni_format(b->warning_text, sizeof b->warning_text, format, list) < 0)
+        b->warning_text[0] = 0;
+    va_end(list);
+    b->warning_file = b->place_file;
+    b->warning_line = b->place_line;
+    b->warned = 1;
+    tni_hook_set(b, TNI_HOOK_WARNING, true);
+}
+
+static tn_error_info warning_info(const tni_block *b) {
+    tn_error_info info = {TN_WARNING, b->warning_text, b->warning_file, 0};
+    if (info.file) info.line = tni_line(b, info.file, b->warning_line);
+    return info;
+}
+
+TN_PRIV TNI_NOINLINE void tni_warning_tell(tni_block *b) {
+    tn_error_info info;
+    if (b->work || b->place_hold || b->quiet) return;
+    tni_hook_set(b, TNI_HOOK_WARNING, false);
+    if (!b->warned || !b->context->handler) return;
+    info = warning_info(b);
+    b->warned = 0; /* first: the handler may jump */
+    b->context->handler(&info, b->context->handler_user);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -145,21 +176,32 @@ TN_API bool tn_error_take(tn_error_info *error) {
     return true;
 }
 
-TN_API bool tn_error_print(void) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) return false;
-    if (e.file) fprintf(stderr, "%s:%d: ", e.file, e.line);
-    fprintf(stderr, "%s: %s\n", tn_code_name(e.code), e.message);
+TN_API bool tn_warning_take(tn_error_info *warning) {
+    tni_block *b = tni_here();
+    if (!b || !b->warned) return false;
+    if (warning) *warning = warning_info(b);
+    b->warned = 0;
     return true;
 }
 
-TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *format, ...) {
+static void error_write(const tn_error_info *e) {
+    if (e->file) fprintf(stderr, "%s:%d: ", e->file, e->line);
+    fprintf(stderr, "%s: %s\n", tn_code_name(e->code), e->message);
+}
+
+TN_API bool tn_error_print(void) {
+    tn_error_info e;
+    if (tn_warning_take(&e)) error_write(&e);
+    if (!tn_error_take(&e)) return false;
+    error_write(&e);
+    return true;
+}
+
+TN_API bool tn_error_set_list(tn_code code, const char *file, int line, const char *format,
+                              va_list list) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    va_list list;
-    va_start(list, format);
     tni_error_list(b, code, format, list);
-    va_end(list);
     if (b->work || b->place_hold)
         return false; /* the call in progress tells, when it has cleaned up */
     b->error_file = file;
@@ -167,8 +209,15 @@ TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *f
     tni_error_tell(b);
     return false;
 }
+TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    tn_error_set_list(code, file, line, format, list);
+    va_end(list);
+    return false;
+}
 
-TN_API void tn_error_on(tn_error_handler handler, void *user) {
+TN_API void tn_set_error_handler(tn_error_handler handler, void *user) {
     tni_block *b = tni_here();
     if (!b) return;
     b->context->handler = handler;
@@ -199,7 +248,9 @@ TN_API void tn_path_pop(tn_path *path) {
     if (!b || b->path != path) return;
     b->path = path->caller;
     b->place_hold--;
-    if (!b->path && !b->work && !b->place_hold) tni_error_tell(b);
+    if (b->path || b->work || b->place_hold) return;
+    tni_error_tell(b);
+    if (tni_load_relaxed(&b->hooks) & TNI_HOOK_WARNING) tni_warning_tell(b);
 }
 
 TN_API tn_path *tn_path_current(void) {
@@ -207,7 +258,7 @@ TN_API tn_path *tn_path_current(void) {
     return b ? b->path : NULL;
 }
 
-TN_API void tn_lines_on(int (*decode)(const char *file, int line)) {
+TN_API void tn_set_line_decoder(int (*decode)(const char *file, int line)) {
     tni_block *b = tni_here();
     if (b) b->context->decode = decode;
 }

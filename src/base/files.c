@@ -3,7 +3,8 @@
  * A file is written beside its final name, synced, renamed over it, and the folder is synced: at
  * any moment the name leads to the old content or to the new one. The mode of a file that is
  * replaced is kept; a link is replaced, not followed. What is no regular file (a pipe,
- * /dev/null) is written directly. Interrupted and short operations go on. */
+ * /dev/null) is written directly. Interrupted and short operations go on. The same calls read from
+ * memory and write into memory, so that a format has one reader and one writer. */
 #include "base.h"
 
 #include <errno.h>
@@ -43,14 +44,17 @@ enum {
 /* --- the system's table ----------------------------------------------------------------------- */
 
 #if defined(_WIN32)
-/* Paths are UTF-8. */
+/* The system's spelling of a path, which is UTF-8. NULL with errno: EILSEQ for bytes that are no
+ * UTF-8, which would name another file; ENAMETOOLONG. */
+enum { FILES_WIDE = 2 * MAX_PATH };
 static wchar_t *files_wide(const char *path, wchar_t *wide) {
-    if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 2 * MAX_PATH) > 0) return wide;
-    errno = ENOENT;
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, FILES_WIDE) > 0)
+        return wide;
+    errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : EILSEQ;
     return NULL;
 }
 static int files_system_open(const char *path, int flags, int mode, void *user) {
-    wchar_t wide[2 * MAX_PATH];
+    wchar_t wide[FILES_WIDE];
     (void)user;
     return files_wide(path, wide) ? _wopen(wide, flags, mode & (_S_IREAD | _S_IWRITE)) : -1;
 }
@@ -64,7 +68,7 @@ static int64_t files_system_size(int fd, void *user) { return (void)user, _filel
 static int files_system_sync(int fd, void *user) { return (void)user, _commit(fd); }
 static int files_system_close(int fd, void *user) { return (void)user, _close(fd); }
 static int files_system_rename(const char *from, const char *to, void *user) {
-    wchar_t wide_from[2 * MAX_PATH], wide_to[2 * MAX_PATH];
+    wchar_t wide_from[FILES_WIDE], wide_to[FILES_WIDE];
     (void)user;
     if (!files_wide(from, wide_from) || !files_wide(to, wide_to)) return -1;
     /* WRITE_THROUGH: returns when the rename is on the disk, so no folder is synced. */
@@ -74,7 +78,7 @@ static int files_system_rename(const char *from, const char *to, void *user) {
     return -1;
 }
 static int files_system_remove(const char *path, void *user) {
-    wchar_t wide[2 * MAX_PATH];
+    wchar_t wide[FILES_WIDE];
     (void)user;
     return files_wide(path, wide) ? _wremove(wide) : -1;
 }
@@ -125,29 +129,36 @@ static bool files_fail(tni_file *f, const char *what, int number) {
     return false;
 }
 
+/* What succeeds leaves errno as it was, though a host's table may not set it when it fails. */
 static int files_open(tni_block *b, const char *path, int flags, int mode) {
     const tn_files *t = files_of(b);
+    const int number = errno;
     int fd;
     do errno = 0, fd = t->open(path, flags | FILES_CLOEXEC | FILES_BINARY, mode, t->user);
     while (fd < 0 && errno == EINTR);
+    if (fd >= 0) errno = number;
     return fd;
 }
 
 static int files_sync(tni_block *b, int fd) {
     const tn_files *t = files_of(b);
+    const int number = errno;
     int result;
     do errno = 0, result = t->sync(fd, t->user);
     while (result != 0 && errno == EINTR);
+    if (result == 0) errno = number;
     return result;
 }
 
 /* An interrupted close has closed. */
 static bool files_close(tni_file *f) {
     const tn_files *t = files_of(f->b);
-    int fd = f->fd;
+    const int fd = f->fd, number = errno;
     f->fd = -1;
     errno = 0;
-    return fd < 0 || t->close(fd, t->user) == 0 || errno == EINTR;
+    const bool closed = fd < 0 || t->close(fd, t->user) == 0 || errno == EINTR;
+    if (closed) errno = number;
+    return closed;
 }
 
 /* A request to stop, as an error; the file is closed and its temporary removed. */
@@ -173,31 +184,83 @@ static bool files_begin(tni_block *b, tni_file *f, const char *path) {
     return path && *path ? true : tni_error(b, TN_FILE, "the file name is empty");
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Stands for no bytes: f->memory says by being there that f is open. */
+static char files_nothing[1];
+
+TN_PRIV void tni_file_over(tni_block *b, tni_file *f, const char *name, void *memory,
+                           int64_t bytes) {
+    memset(f, 0, sizeof *f);
+    f->b = b;
+    f->fd = -1;
+    f->path = name;
+    f->memory = memory ? (char *)memory : files_nothing;
+    f->size = memory ? bytes : 0;
+}
+
+/* The place of the next bytes in memory; NULL with an error if so many are not left. Polled as a
+ * file of this length would be. */
+static char *files_memory(tni_file *f, int64_t bytes, const char *what) {
+    char *at = f->memory + f->at;
+    if (files_stopped(f, what)) return NULL;
+    if (bytes > f->size - f->at) {
+        tni_error(f->b, TN_FILE, "cannot go on %s '%s': it ends after %lld bytes, expected %lld",
+                  what, f->path, (long long)f->size, (long long)(f->at + bytes));
+        tni_file_close(f);
+        return NULL;
+    }
+    f->at += bytes;
+    return at;
+}
+
+static bool files_copy(tni_file *f, void *to, const void *from, int64_t bytes, const char *what) {
+    for (int64_t done = 0; done < bytes;) {
+        int64_t n = files_some(bytes - done);
+        char *at = files_memory(f, n, what);
+        if (!at) return false;
+        if (to)
+            memcpy((char *)to + done, at, (size_t)n);
+        else if (from)
+            memcpy(at, (const char *)from + done, (size_t)n);
+        done += n;
+    }
+    return true;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path) {
     if (!files_begin(b, f, path)) return false;
     f->fd = files_open(b, path, O_RDONLY, 0);
     if (f->fd < 0) return files_fail(f, "open", errno);
+    const int number = errno;
     errno = 0;
     f->size = files_of(b)->size(f->fd, files_of(b)->user);
-    return f->size < 0 ? files_fail(f, "find the size of", errno) : true;
+    if (f->size < 0) return files_fail(f, "find the size of", errno);
+    errno = number;
+    return true;
 }
 
 TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists) {
     tni_file f;
+    const int number = errno;
     *exists = false;
     if (!files_begin(b, &f, path)) return false;
     /* Opening it is the test: a name that may not be read is an error, not an absent file. */
     f.fd = files_open(b, path, O_RDONLY, 0);
-    if (f.fd < 0) return errno == ENOENT ? true : files_fail(&f, "open", errno);
+    if (f.fd < 0 && errno != ENOENT) return files_fail(&f, "open", errno);
+    errno = number;
+    if (f.fd < 0) return true;
     tni_file_close(&f);
     return *exists = true;
 }
 
 TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
     const tn_files *t = files_of(f->b);
+    if (f->memory) return files_copy(f, to, NULL, bytes, "reading");
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    const int number = errno;
     for (int64_t done = 0; done < bytes;) {
         if (files_stopped(f, "reading")) return false;
         int64_t want = files_some(bytes - done);
@@ -215,6 +278,7 @@ TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
         done += n;
         f->at += n;
     }
+    errno = number;
     return true;
 }
 
@@ -227,10 +291,12 @@ static int files_mode(const char *path, bool *regular) {
     (void)path;
 #else
     struct stat s;
+    const int number = errno;
     if (stat(path, &s) == 0) {
         *regular = S_ISREG(s.st_mode);
         return (int)(s.st_mode & 07777);
     }
+    errno = number;
 #endif
     return -1;
 }
@@ -238,6 +304,7 @@ static int files_mode(const char *path, bool *regular) {
 /* path.tmp-<process>-<try>; the process, so that two writers do not meet often. */
 static bool files_open_temporary(tni_file *f, int mode) {
     size_t room = strlen(f->path) + 32;
+    const int before = errno;
     f->temporary = (char *)tni_need(f->b, (int64_t)room);
     if (!f->temporary) return false;
     f->size = (int64_t)room;
@@ -247,7 +314,10 @@ static bool files_open_temporary(tni_file *f, int mode) {
         f->fd = files_open(f->b, f->temporary, O_WRONLY | O_CREAT | O_EXCL, mode < 0 ? 0666 : mode);
         if (f->fd < 0 && errno != EEXIST) break;
     }
-    if (f->fd >= 0) return true;
+    if (f->fd >= 0) {
+        errno = before; /* of tries whose name was taken */
+        return true;
+    }
     /* Saved, for tni_put may change it. */
     int number = errno;
     tni_put(f->b, f->b, f->temporary, f->size); /* it is not ours to remove */
@@ -275,7 +345,9 @@ TN_PRIV bool tni_file_create(tni_block *b, tni_file *f, const char *path) {
 
 TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
     const tn_files *t = files_of(f->b);
+    if (f->memory) return files_copy(f, NULL, from, bytes, "writing");
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    const int number = errno;
     for (int64_t done = 0; done < bytes;) {
         if (files_stopped(f, "writing")) return false;
         int64_t want = files_some(bytes - done);
@@ -287,6 +359,7 @@ TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
         done += n;
         f->at += n;
     }
+    errno = number;
     return true;
 }
 
@@ -308,11 +381,13 @@ static bool files_sync_folder(tni_file *f) {
     memcpy(folder, n ? f->path : ".", n ? n : 1);
     folder[n ? n : 1] = 0;
     /* Only EIO counts: some systems cannot open or sync a folder. */
+    const int before = errno;
     int fd = files_open(b, folder, O_RDONLY, 0), number = 0;
     if (fd >= 0) {
         if (files_sync(b, fd) != 0) number = errno;
         t->close(fd, t->user);
     }
+    errno = before;
     tni_put(b, b, folder, (int64_t)n + 2);
     return number != EIO ? true : files_fail(f, "sync the folder of", number);
 #endif
@@ -325,19 +400,23 @@ static void files_forget(tni_file *f) {
 
 TN_PRIV bool tni_file_commit(tni_file *f) {
     const tn_files *t = files_of(f->b);
+    if (f->memory) return true;
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
     /* The order matters: content on the disk, then the name, then the folder. */
     if (!f->temporary) return files_close(f) || files_fail(f, "close", errno);
     if (files_sync(f->b, f->fd) != 0) return files_fail(f, "sync", errno);
     if (!files_close(f)) return files_fail(f, "close", errno);
+    const int number = errno;
     errno = 0;
     if (t->rename(f->temporary, f->path, t->user) != 0) return files_fail(f, "replace", errno);
+    errno = number;
     files_forget(f); /* it has the final name */
     return files_sync_folder(f);
 }
 
 TN_PRIV void tni_file_close(tni_file *f) {
     const tn_files *t = files_of(f->b);
+    f->memory = NULL;
     files_close(f);
     if (!f->temporary) return;
     t->remove(f->temporary, t->user);

@@ -386,7 +386,11 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {
             pool_host_job job = {task, arg, tni_stop_here()};
+            tni_tls own;
+            tni_thread_away(&own); /* a host that waits may do other work of its own */
             jobs->run(pool_host_task, &job, count, jobs->user);
+            const uint64_t guest = tni_thread_back(&own);
+            if (TNI_UNLIKELY(guest)) c->token_ends(guest);
             return;
         }
         if (pool_run(c, threads, count, task, arg)) return;

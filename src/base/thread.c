@@ -19,6 +19,25 @@ TNI_THREAD_LOCAL tni_tls tni_this_thread;
 uint32_t tni_epoch = 1;
 #endif
 
+/* --- guests ----------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_thread_away(tni_tls *own) {
+    *own = tni_this_thread;
+    tni_this_thread.block = NULL;
+    tni_this_thread.epoch = 0;
+    tni_this_thread.guest = true;
+    tni_this_thread.token = 0;
+    tni_this_thread.inside = 0;
+    tni_this_thread.stop = NULL;
+    tni_this_thread.own = own;
+}
+
+TN_PRIV uint64_t tni_thread_back(const tni_tls *own) {
+    const uint64_t guest = tni_this_thread.token;
+    tni_this_thread = *own;
+    return guest;
+}
+
 /* --- the process ------------------------------------------------------------------------------ */
 
 #if TNI_THREADS == 1 && !defined(__EMSCRIPTEN__)

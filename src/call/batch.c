@@ -70,6 +70,11 @@ TN_API void tn_each(tn_frame *f, int64_t count, int64_t work,
 TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size) {
     int64_t stride[TN_MAX_DIMS], numel;
     if (ndim < 2) return tn_announce(f, k, dtype, ndim, size);
+    for (int i = 0; i < ndim; i++) {
+        if (size[i] != TN_UNKNOWN) continue;
+        ((tni_call *)(void *)f)->unknown_columns = true;
+        return tn_announce(f, k, dtype, ndim, size);
+    }
     if (!tni_numel_of(ndim, size, &numel)) return tn_fail(f, TN_INVALID, "the result is too large");
     /* Row-major batches of column-major matrices. */
     tni_row_major(ndim, size, stride);
@@ -93,8 +98,7 @@ static void info_place(char *to, size_t room, const tn_tensor *t, int64_t i) {
     if (n < room) snprintf(to + n, room - n, ")");
 }
 
-TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
-    const tn_tensor *info = f->out[k];
+static bool info_approves(tn_frame *f, const tn_tensor *info, const char *why) {
     const int32_t *at = (const int32_t *)(void *)tni_bytes_at(info); /* the announced strides */
     const int before = (int)strcspn(why, "#");
     char place[200], number[16] = "";
@@ -107,4 +111,14 @@ TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
     return tn_fail(f, TN_LINALG, "%s%s%s%.*s%s%s", info->ndim ? "batch element " : "",
                    info->ndim ? place : "", info->ndim ? ": " : "", before, why, number,
                    why + before + (why[before] == '#'));
+}
+
+TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
+    tn_tensor *info = f->out[k];
+    bool approved;
+    if (!(info->flags & TNI_DEVICE)) return info_approves(f, info, why);
+    info = tni_device_down(f->block, info);
+    approved = info && info_approves(f, info, why);
+    if (info) tni_drop(f->block, info);
+    return approved;
 }

@@ -39,9 +39,8 @@ typedef struct tni_slot {
     /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset); NUMBER: the
      * value; 0: sizes as output 0 */
     uint32_t at;
-    uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
+    uint8_t dtype, ndim, kind, device;
 } tni_slot;
-enum { TNI_SLOT_META = 1 };
 enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
 TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
@@ -145,10 +144,22 @@ TNI_INLINE void tni_frame_begin(tn_frame *f, tni_block *b, const tn_row *row, un
     f->out = f->out_;
     f->nin = f->nout = 0;
     f->recording = f->meta = false;
+    f->elsewhere = f->ngiven = 0;
     f->inplace = how & TN_IN_PLACE;
     f->type = 0;
     f->device = TN_CPU;
     memset(&f->unneeded, 0, offsetof(tn_frame, note) - offsetof(tn_frame, unneeded));
+}
+enum { TNI_ON_DEVICE = 1, TNI_FALLS_BACK = 2 }; /* tn_frame.elsewhere; 0: the CPU, meta */
+/* Whether a call that has passed door_may_record gets a node. */
+TNI_INLINE bool tni_is_recorded(const tn_frame *f) { return !TNI_INFERENCE_ONLY && f->recording; }
+TNI_INLINE unsigned tni_elsewhere(const tn_frame *f) { return TNI_DEVICE != 0 ? f->elsewhere : 0; }
+/* Of two bytes of a frame, one after the other, whether any is not 0: recording and elsewhere, or
+ * elsewhere and ngiven. */
+TNI_INLINE unsigned tni_frame_has(const void *two) {
+    uint16_t both;
+    memcpy(&both, two, sizeof both);
+    return both;
 }
 /* The call in f is the one under way in this thread; b->work = f->work.caller leaves it. */
 TNI_INLINE void tni_frame_enter(tn_frame *f, tni_block *b) {
@@ -165,6 +176,7 @@ typedef struct tni_call {
     int64_t in_bytes;
     uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
+    bool unknown_columns; /* its last two dimensions are column-major */
     tni_node *rebase; /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
@@ -172,8 +184,8 @@ typedef struct tni_call {
 /* Output 0, the only one, is row-major and has the shape of `like`, which is row-major as well. */
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
 
-/* Copies src into dst, of the same shape, with conversion and any strides; no
- * overlap (cpu/drive.c). */
+/* Copies src into dst, of the same shape, with conversion and any strides; no overlap. Between two
+ * devices it may fail with an error (cpu/across.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
 /* Whose memory a recorded call may not write, as a text behind "is"; NULL: it may (door.c). */
@@ -195,7 +207,8 @@ TN_PRIV bool tni_run_rare(tn_frame *f);
 TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     uint32_t *cancel = &b->context->cancel;
     if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_VERDICT)) |
-                     (f->generator != NULL) | f->ngiven | b->unstopped | tni_load_relaxed(cancel)))
+                     (f->generator != NULL) | tni_frame_has(&f->elsewhere) | b->unstopped |
+                     tni_load_relaxed(cancel)))
         return tni_run_rare(f);
     f->work.stop.request = cancel;
     row->run(f);
@@ -209,6 +222,25 @@ TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, in
 TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
                              const void *args, void *results);
 
+/* --- calls on devices beside the CPU (device.c) ----------------------------------------------- */
+
+/* For check: the call is on that device. False with an error: there is none. */
+TN_PRIV bool tni_frame_place(tn_frame *f, tn_device_id device);
+/* Some input is not on the CPU: places the call. False with an error: they are on several
+ * devices. */
+TN_PRIV bool tni_device_enter(tn_frame *f);
+/* Behind check: the device's kernels of the call, f->on. False with an error: there are none;
+ * without one, TNI_FALLS_BACK is set. */
+TN_PRIV bool tni_device_find(tn_frame *f);
+TN_PRIV bool tni_device_look(tn_frame *f);
+TN_PRIV bool tni_device_run(tn_frame *f);
+/* The fallback: arguments with copies of the call's tensors on the CPU; results of the call with
+ * them copied back, to f->out. False with an error. */
+TN_PRIV bool tni_device_take_copies(tn_frame *f, void *args, size_t room);
+TN_PRIV bool tni_device_give_copies(tn_frame *f, tn_tensor *const *result);
+TN_PRIV void
+tni_run_nothing(tn_frame *f); /* run of a row that gives a view, or nothing but memory */
+
 /* Of a composed row: results to f.out, in the caller's scope. */
 TN_PRIV bool tni_compose(tni_call *c);
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
@@ -220,6 +252,9 @@ TN_PRIV void tni_bump_written(tn_frame *f);
 TN_PRIV bool tni_record_call(tni_call *c);
 TN_PRIV void tni_record_undo(tni_block *b); /* takes the last one back: it has failed */
 TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
+/* Counts scratch memory of the call in progress in the context's plan, if there is one; false
+ * without memory (plan.c). */
+TN_PRIV bool tni_plan_scratch(tni_block *b, int64_t bytes);
 
 /* --- generated -------------------------------------------------------------------------------- */
 

@@ -20,6 +20,10 @@ static bool compose_fits_given(tn_frame *f, int k) {
     if (!tni_can_cast(made->dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
+    if (t->device != made->device)
+        return tn_fail(f, TN_INVALID, "%s is on a different device: %s, but the result is on %s",
+                       tni_written_name(f), tn_device_name(t->device),
+                       tn_device_name(made->device));
     if (tni_same_shape(t, made)) return true;
     return tn_fail(f, TN_INVALID, "%s has shape %s, but the result has %s", tni_written_name(f),
                    tni_shape_text(has, sizeof has, t->ndim, t->size),

@@ -93,10 +93,36 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     return true;
 }
 
+/* An argument is a freed tensor: the error. Returns false. */
+static TNI_NOINLINE bool door_freed(tn_frame *f, const char *name, const tn_tensor *t) {
+    char text[TNI_ERROR_TEXT / 2];
+    return tn_fail(f, TN_INVALID, "argument '%s' of %s %s", name, f->row->name,
+                   tni_freed_text(text, sizeof text, t));
+}
+
+/* One of the inputs is freed: which one. */
+static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    char name[256];
+    tn_tensors l;
+    for (int i = 0; i < gen->nfixed; i++)
+        if (f->in[i] && tni_is_freed(f->in[i]))
+            return door_freed(f, tn_gen_tensor(gen, i)->name, f->in[i]);
+    TNI_EACH_LIST(i, l, gen, f->args) {
+        for (int64_t k = 0; k < l.n; k++) {
+            if (!l.at[k] || !tni_is_freed(l.at[k])) continue;
+            snprintf(name, sizeof name, "%s[%lld]", gen->param[i].name, (long long)k);
+            return door_freed(f, name, l.at[k]);
+        }
+    }
+    return false; /* not reached: one of them has the flag */
+}
+
 /* Rare properties of inputs: another context, a forgotten need, meta, a view whose base
  * was written. */
 static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
+    if (any & TNI_FREED) return door_freed_input(f);
     if (any & 1u << 31) return tn_fail(f, TN_INVALID, "an argument belongs to another context");
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
@@ -108,24 +134,13 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
                 f, TN_INTERNAL,
                 "the operator reads the data of input %d, which its row does not list in .needs",
                 i);
-        if (t->flags & TNI_META) {
-            f->meta = true;
-            f->device = TN_META;
-        }
         /* The base was written since: the view's history is made anew before it is read. */
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
             t->edge_version != tni_load_relaxed(&t->storage->version) &&
             !tni_view_refresh(f->block, t))
             return false;
     }
-    /* One operand on meta makes the call a meta call; tensors with data may not be among the
-     * others, except those without dimensions. */
-    if (f->meta)
-        for (int i = 0; i < f->nin; i++)
-            if (f->in[i] && !(f->in[i]->flags & (TNI_META | TNI_NUMBER)) && f->in[i]->ndim)
-                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s",
-                               "cpu");
-    return true;
+    return !(any & (TNI_META | TNI_DEVICE)) || tni_device_enter(f);
 }
 
 TN_PRIV const char *tni_unwritable(const tn_tensor *t) {
@@ -187,6 +202,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         tn_tensor *t = f->given[k];
         if (!t)
             return tn_fail(f, TN_INVALID, "out: expected all %d results, or none", gen->nresults);
+        if (tni_is_freed(t)) return door_freed(f, "out", t);
         /* The same conditions as for an argument that is written. */
         if (t->owner->context != f->block->context)
             return tn_fail(f, TN_INVALID, "out belongs to another context");
@@ -199,13 +215,15 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
     return true;
 }
 
+/* Arguments that the schema marks as written, less those that check found to stay as they are: the
+ * running statistics of a normalisation in evaluation may lie in read-only memory. */
 static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     /* slot walks over members of lists, which follow the single tensors. */
     int slot = gen->nfixed;
     tn_tensors l;
     for (int i = 0; i < gen->nfixed; i++)
-        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] &&
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
             !door_may_write(f, f->in[i], tn_gen_tensor(gen, i)->name))
             return false;
     /* Members of lists that the schema marks as written. */
@@ -288,7 +306,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
     f->nin = gen->nfixed;
     if (rare && gen->props & TN_PROP_LISTS && !door_lists(c, &any)) return false;
     if (gen->props & (TN_PROP_INTS | TN_PROP_WORDS) && !door_plain(f)) return false;
-    if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
+    if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_DEVICE | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
@@ -300,7 +318,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
     if (!rare) return true;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
-    if (gen->props & TN_PROP_MUTATED && !door_mutated(f)) return false;
+    if (gen->props & TN_PROP_MUTATED && row->compose && !door_mutated(f)) return false;
     return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
 }
 
@@ -357,9 +375,13 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     const int may = door_may_alias(f);
+    if (gen->props & TN_PROP_MUTATED && !door_mutated(f)) return false;
     for (int k = 0; k < f->ngiven; k++) {
-        if (!(f->given[k]->flags & TNI_META) != !f->meta)
-            return tn_fail(f, TN_INVALID, "%s is on a different device", tni_written_name(f));
+        if (f->given[k]->device != f->device)
+            return tn_fail(f, TN_INVALID,
+                           "%s is on a different device: %s, but the result is on %s",
+                           tni_written_name(f), tn_device_name(f->given[k]->device),
+                           tn_device_name(f->device));
         if (!door_apart(f, f->given[k], tni_written_name(f), -1, may) || !tni_given_apart(f, k))
             return false;
     }
@@ -386,7 +408,23 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
     for (int i = 0; i < t->ndim; i++)
         if (t->size[i] == 0) numel = 0;
     t->numel = numel;
+    if (c->unknown_columns) {
+        const int last = t->ndim - 1;
+        t->stride[last - 1] = 1;
+        t->stride[last] = t->size[last - 1];
+        /* The header was made row-major; its flag goes where the other order differs from that. */
+        if (t->size[last - 1] != 1 && t->size[last] != 1 && numel)
+            t->flags &= (uint16_t)~TNI_CONTIGUOUS;
+    }
     return true;
+}
+
+/* On meta scratch memory only counts in a plan. */
+TNI_INLINE bool door_scratch(tn_frame *f) {
+    const int64_t bytes = (int64_t)f->scratch_bytes;
+    if (TNI_UNLIKELY(f->meta)) return tni_plan_scratch(f->block, bytes);
+    f->scratch = tni_need(f->block, bytes);
+    return f->scratch != NULL;
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
@@ -402,11 +440,10 @@ TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const
         tn_tensor *t = f->out[k];
         if (t && !t->storage && !tni_set_storage(b, t)) return false;
     }
-    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes)))
-        return false;
+    if (f->scratch_bytes && !door_scratch(f)) return false;
     /* The node saves inputs as they are before run; a view that is written also gives
      * its base a node. */
-    if (f->recording) {
+    if (tni_is_recorded(f)) {
         if (!(f->node = tni_node_new(f))) return false;
         if (rare && f->ngiven && f->given[0]->flags & TNI_VIEW &&
             !(c->rebase = tni_view_rebase(f, f->given[0])))
@@ -417,7 +454,7 @@ TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
-static TNI_NOINLINE bool door_may_record(tn_frame *f) {
+static bool door_may_record(tn_frame *f) {
     if (f->row->grad) return true;
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
@@ -426,6 +463,15 @@ static TNI_NOINLINE bool door_may_record(tn_frame *f) {
                                            "no-grad mode");
     f->recording = false;
     return true;
+}
+
+/* Behind check, where a call is recorded, or not on the CPU. */
+static TNI_NOINLINE bool door_look_up(tn_frame *f) {
+    if (tni_elsewhere(f) && !tni_device_find(f)) return false;
+    return !f->recording || door_may_record(f);
+}
+TNI_INLINE bool door_has_kernels(tn_frame *f, const tn_row *row) {
+    return TNI_LIKELY(!tni_elsewhere(f) && row->grad) || door_look_up(f);
 }
 
 /* --- publish: cannot fail --------------------------------------------------------------------- */
@@ -447,7 +493,7 @@ TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
     if (rare && (f->ngiven || gen->props & TN_PROP_MUTATED)) door_written(c);
-    if (f->recording) {
+    if (tni_is_recorded(f)) {
         /* Each floating result gets the node as its history; saves do not. */
         int results = !rare ? 1 : gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
@@ -476,15 +522,38 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
+/* The row has no kernel on the device: the call on the CPU, on copies. They are calls of rows, so
+ * gradients follow. */
+static TNI_NOINLINE bool door_fall_back(tn_frame *f) {
+    union {
+        int64_t align;
+        char bytes[TNI_ARGS_BYTES];
+    } args;
+    tni_block *b = f->block;
+    tn_tensor *result[TNI_RESULTS] = {NULL};
+    const int64_t mark = tni_begin(b);
+    bool ok = mark >= 0;
+    f->out = f->out_;
+    f->nout = 0;
+    f->recording = false; /* what it calls records itself */
+    ok = ok && tni_device_take_copies(f, args.bytes, sizeof args) &&
+         tn_call(f->row, TN_PLAIN, f->work.file, f->work.line, args.bytes, result) &&
+         tni_device_give_copies(f, result);
+    for (int k = 0; ok && k < f->nout; k++) tni_move(b, f->out[k], mark);
+    tni_end(b, mark);
+    return ok;
+}
+
 TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
     /* check announces; the rest of what can fail follows in prepare. */
-    if (TNI_UNLIKELY(!row->check(f)) || TNI_UNLIKELY(f->recording && !door_may_record(f)) ||
+    if (TNI_UNLIKELY(!row->check(f)) ||
+        TNI_UNLIKELY(tni_frame_has(&f->recording) && !door_has_kernels(f, row)) ||
         TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
         door_undo(c);
-        return false;
+        return tni_elsewhere(f) == TNI_FALLS_BACK && door_fall_back(f);
     }
     if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
         /* Stopped, or refused by its verdict: all as before. */
@@ -539,6 +608,7 @@ static void door_begin(tni_call *c, tni_block *b, const tn_row *row, unsigned ho
     c->holder = NULL;
     c->redirected = 0;
     c->unknown_out = -1;
+    c->unknown_columns = false;
     c->rebase = NULL;
 }
 
@@ -571,6 +641,8 @@ static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how
         door_results(&c, results, false);
         return false;
     }
+    /* Before anything of the call is there, which a handler might leave by a jump. */
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_WARNING)) tni_warning_tell(b);
     tni_frame_enter(f, b);
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);

@@ -30,6 +30,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
     /* Otherwise a temporary, copied into t after run (redirected). */
     made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (!made) return false;
+    if (tni_elsewhere(f)) tni_set_device(made, f->device);
     frame_call(f)->redirected |= 1u << k;
     return true;
 }
@@ -61,10 +62,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     /* A new tensor: a header now, memory after check and look. */
     t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
-    if (f->meta) {
-        t->flags |= TNI_META;
-        t->device = TN_META;
-    }
+    if (TNI_UNLIKELY(f->device != TN_CPU)) tni_set_device(t, f->device);
     return true;
 }
 
@@ -94,7 +92,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
     /* Given, and as the result will be: written where it is. Otherwise as any announcement. */
-    if (TNI_UNLIKELY(f->ngiven || f->meta)) {
+    if (TNI_UNLIKELY(f->ngiven || f->device != TN_CPU)) {
         tn_tensor *given = f->ngiven ? f->given[0] : NULL;
         if (!given || given->dtype != dtype || !tni_same_shape(given, like))
             return tn_announce(f, 0, dtype, like->ndim, like->size);

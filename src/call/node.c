@@ -149,7 +149,7 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
 static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t *at) {
     int64_t *words = (int64_t *)(void *)n + *at;
     s->at = (uint32_t)*at;
-    s->flags = t->flags & TNI_META ? TNI_SLOT_META : 0;
+    s->device = t->device;
     node_copy(words, t->size, t->ndim);
     node_copy(words + t->ndim, t->stride, t->ndim);
     words[2 * t->ndim] = t->offset;
@@ -166,12 +166,15 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
                        "clone it outside that mode");
     /* The copy is made now, while the input is as the gradient must see it. */
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
-        t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+        copy = tni_header(f->block, t->dtype, t->ndim, t->size, NULL);
         if (!copy) return false;
-        if (f->meta)
-            copy->flags |= TNI_META;
-        else
-            tni_copy_elements(f->block, copy, f->in[s - n->slot]);
+        tni_set_device(copy, t->device);
+        if (!tni_set_storage(f->block, copy)) {
+            tni_drop(f->block, copy);
+            return false;
+        }
+        t = copy;
+        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
     /* The version says later whether the memory was written since. */
     node_geometry(n, s, t, at);
@@ -205,6 +208,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     /* What every slot has; then by kind: number, saved, or ghost. */
     s->dtype = t->dtype;
     s->ndim = t->ndim;
+    s->device = t->device;
     if (t->flags & TNI_STACK) {
         s->kind = TNI_SLOT_NUMBER;
         s->at = (uint32_t)*at;
@@ -319,7 +323,7 @@ TNI_INLINE void node_slot_flat(tni_slot *s, const tn_tensor *t, int64_t at, int 
     s->dtype = t->dtype;
     s->ndim = t->ndim;
     s->kind = (uint8_t)(saves ? kind : TNI_SLOT_GHOST);
-    s->flags = 0;
+    s->device = TN_CPU;
     if (!saves) return;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     s->version = tni_load_relaxed(&t->storage->version);
@@ -379,6 +383,7 @@ TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn
     if (lists) at = tni_args_copy(gen, words + slots, words + at) - words;
     /* Input: sizes only. Result: sizes, strides and offset. */
     node_slot_flat(&n->slot[0], in, like ? 0 : at, 0, false);
+    n->slot[0].device = in->device;
     node_copy(words + at, in->size, like ? 0 : in->ndim);
     node_edge(n, &n->slot[0], in);
     at += like ? 0 : in->ndim;
@@ -476,6 +481,10 @@ TN_API tn_tensor *tn_lend(tn_tensor *t) {
      * with the same history. */
     tn_tensor *header;
     if (!b || !tni_state(b)->depth) return t;
+    if (tni_is_freed(t)) {
+        tni_freed_apart(b, t, "tn_lend");
+        return NULL;
+    }
     if (t->owner == b && !t->depth) return tni_move(b, t, tni_state(b)->depth);
     header = t;
     if (t->owner != b && (header = tni_share(b, t->storage, t)) != NULL && t->node)

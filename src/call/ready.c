@@ -6,6 +6,7 @@
 /* What a thread that has ended left open: its modes, its scopes, its recording. Its other
  * tensors stay. */
 static void ready_adopt(tni_block *b) {
+    tni_state(b)->device = 0;
     tni_state(b)->no_grad = 0;
     tni_state(b)->inference = 0;
     tni_state(b)->floor = 0;
@@ -22,6 +23,7 @@ static bool ready_context(tn_context *c) {
 
 TN_PRIV const tni_rooms *tni_rooms_above(void) {
     static const tni_rooms rooms = {(int64_t)sizeof(tni_call_context),
-                                    (int64_t)sizeof(tni_call_block), ready_context, ready_adopt};
+                                    (int64_t)sizeof(tni_call_block), ready_context, ready_adopt,
+                                    tni_unscoped_explain, tni_devices_trim};
     return &rooms;
 }

@@ -76,6 +76,9 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
     int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
+    if (tni_elsewhere(f))
+        return tn_fail(f, TN_UNSUPPORTED, "calls on %s cannot be recorded for replay",
+                       tn_device_name(f->device));
     r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;

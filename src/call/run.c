@@ -2,11 +2,18 @@
  * stop or a verdict takes random numbers back. Prepares nothing. */
 #include "call.h"
 
+/* tni_frame_has reads two of these at once. */
+typedef char run_neighbours[offsetof(tn_frame, elsewhere) == offsetof(tn_frame, recording) + 1 &&
+                                    offsetof(tn_frame, ngiven) == offsetof(tn_frame, elsewhere) + 1
+                                ? 1
+                                : -1];
+
 enum { RUN_FEW = 4096 }; /* smaller draws ignore cancellation */
 
 /* It reads only, so it is stopped even where run is not. */
 TN_PRIV bool tni_look(tn_frame *f) {
     bool ok;
+    if (tni_elsewhere(f)) return tni_device_look(f);
     f->work.stop.seen = 0;
     f->work.stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
     ok = f->row->look(f);
@@ -68,6 +75,7 @@ static bool run_drawing(tn_frame *f) {
 TN_PRIV TNI_NOINLINE bool tni_run_rare(tn_frame *f) {
     uint32_t *cancel = &f->block->context->cancel;
     const bool whole = (f->ngiven && !f->row->verdict) || f->row->gen->props & TN_PROP_MUTATED;
+    if (tni_elsewhere(f)) return tni_device_run(f);
     if (!f->block->unstopped && tni_load_relaxed(cancel)) return false;
     f->work.stop.request = whole || f->block->unstopped ? NULL : cancel;
     if (f->generator) return run_drawing(f);

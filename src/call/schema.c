@@ -62,28 +62,45 @@ static int64_t schema_dtype(tni_word w) {
     return 0;
 }
 
+/* strtod of a text with '.', whatever the program's locale has for it; false if that is not all. */
+static bool schema_real(const char *text, double *real) {
+    char half[16], local[80], *end;
+    const char *dot = strchr(text, '.');
+    const int point = snprintf(half, sizeof half, "%.1f", 0.5) - 2; /* bytes of the locale's */
+    if (dot && point > 0) {
+        snprintf(local, sizeof local, "%.*s%.*s%s", (int)(dot - text), text, point, half + 1,
+                 dot + 1);
+        text = local;
+    }
+    const int number = errno;
+    *real = strtod(text, &end); /* sets errno for denormal numbers */
+    errno = number;
+    return !*end;
+}
+
 static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *real) {
     char text[64], *end = NULL;
+    const int number = errno;
     if (w.n >= (int)sizeof text) return false;
     memcpy(text, w.at, (size_t)w.n);
     text[w.n] = 0;
     /* An integer first; what is left behind its digits makes it a real number. */
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
         if (whole) return false;
-        *real = strtod(text, NULL);
-        return true;
+        return schema_real(text, real);
     }
     /* Whole numbers must fit 64 bits; others are read as doubles. */
     errno = 0;
     *integer = (int64_t)strtoll(text, &end, 10);
-    if (whole && errno == ERANGE) return false;
+    const bool too_large = errno == ERANGE;
+    errno = number;
+    if (whole && too_large) return false;
     if (!*end) {
         *real = (double)*integer;
         return true;
     }
     if (whole) return false;
-    *real = strtod(text, &end);
-    return !*end;
+    return schema_real(text, real);
 }
 
 static bool schema_read_whole(tni_schema_param *p, tni_word w) {

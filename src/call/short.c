@@ -248,7 +248,8 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, 
     /* A recorded row must have a gradient; otherwise the long way words the error. */
     const bool records =
         s.any & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
-    if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
+    if (TNI_UNLIKELY(records && (TNI_INFERENCE_ONLY || !row->grad)) ||
+        TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
     if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out))) {
         tni_drop(b, out);

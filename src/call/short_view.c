@@ -67,7 +67,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     TNI_PATH(short_view);
     /* check makes the view; a node hangs on it if the call is recorded. */
     if (TNI_UNLIKELY(!row->check(&c.f)) ||
-        (TNI_UNLIKELY(c.f.recording) && !tni_node_view(b, row, args, self, c.f.out_[0])))
+        (TNI_UNLIKELY(tni_is_recorded(&c.f)) && !tni_node_view(b, row, args, self, c.f.out_[0])))
         return short_view_failed(&c.f, results);
     b->work = c.f.work.caller;
     *(tn_tensor **)results = c.f.out_[0];

@@ -73,6 +73,8 @@ static bool type_pointer_same(const tn_param *p, const void *a, const void *b) {
 static void type_say_tensor(tni_said *o, const tn_tensor *t) {
     char text[160];
     tni_say(o, "%s", t ? tni_tensor_text(text, sizeof text, t) : "None");
+    if (t && !tni_is_freed(t) && t->flags & TNI_DEVICE)
+        tni_say(o, " on %s", tn_device_name(t->device));
 }
 static void type_tensor_text(tni_said *o, const tn_param *p, const void *at) {
     tn_tensor *t;
@@ -251,7 +253,7 @@ static void type_say_real(tni_said *o, double v) {
     if (o->repr)
         tni_float_text(text, sizeof text, v);
     else
-        snprintf(text, sizeof text, "%g", v);
+        snprintf(text, sizeof text, "%g", v), tni_point(text);
     tni_say(o, "%s", text);
 }
 static void type_real_text(tni_said *o, const tn_param *p, const void *at) {

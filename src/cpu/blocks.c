@@ -401,7 +401,3 @@ TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
     tni_blocks_cut(&d);
     tni_blocks_run(&d, c);
 }
-
-TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src) {
-    tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
-}

@@ -8,8 +8,7 @@
 
 enum { DRIVE_FEW = 64 }; /* elements that drive_small may take */
 
-/* The type that a row computes dtype d in. */
-static int drive_native(const tn_frame *f, int d) {
+TN_PRIV int tni_pointwise_native(const tn_frame *f, int d) {
     if (d == TN_BOOL) return TN_BOOL;
     return f->row->rules & TNI_SINGLY && d == TN_C64 ? (int)TN_C128 : tni_computed_in(d);
 }
@@ -27,17 +26,7 @@ static int drive_type(int dtype) {
     return type[dtype];
 }
 
-TNI_INLINE void drive_number(char *to, int dtype, tn_scalar s) {
-    if (dtype == TN_F32 && s.kind == TN_KIND_FLOAT) {
-        const float v = (float)s.real;
-        memcpy(to, &v, sizeof v);
-    } else {
-        tni_element_set(to, dtype, s);
-    }
-}
-
-/* The row's number parameters, one after another, in the type of the computation. */
-static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *to) {
+TN_PRIV TNI_NOINLINE void tni_pointwise_numbers(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
@@ -45,7 +34,7 @@ static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *t
         tn_scalar s;
         if (!(TN_TYPES_NUMBER >> p->type & 1)) continue;
         tni_type_of(p)->number((const char *)f->args + p->offset, &s);
-        drive_number(to, dtype, s);
+        tni_number_put(to, dtype, s);
         to += bytes;
     }
 }
@@ -56,9 +45,9 @@ TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
     if (gen->props & TN_PROP_DOUBLE) { /* the frequent case in few instructions */
         double real;
         memcpy(&real, (const char *)f->args + gen->param[gen->nfixed].offset, sizeof real);
-        drive_number(to, dtype, tn_float(real));
+        tni_number_put(to, dtype, tn_float(real));
     } else {
-        drive_numbers_any(f, dtype, to);
+        tni_pointwise_numbers(f, dtype, to);
     }
 }
 
@@ -94,7 +83,7 @@ static TNI_NOINLINE const char *drive_repeat(double *block, const tn_tensor *t, 
                                              int64_t lanes) {
     const int64_t size = (int64_t)1 << tni_width(dtype);
     char *to = (char *)block;
-    drive_number(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
+    tni_number_put(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
     if (size == 4)
         for (int64_t j = 1; j < lanes; j++) memcpy(to + j * 4, to, 4);
     else
@@ -259,7 +248,7 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
     TN_NOTE(tni_pointwise_note, note, f);
-    const int common = note->common, native = drive_native(f, common),
+    const int common = note->common, native = tni_pointwise_native(f, common),
               made = tni_pointwise_makes(f->row->rules, native);
     const tn_tensor *out = f->out[0];
     double numbers[2 * TNI_NUMBERS];

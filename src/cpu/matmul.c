@@ -78,6 +78,18 @@ TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn
     return true;
 }
 
+TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t dims[4]) {
+    memset(t, 0, offsetof(tn_tensor, dims));
+    dims[0] = matrix->size[1];
+    dims[1] = matrix->size[0];
+    dims[2] = matrix->stride[1];
+    dims[3] = matrix->stride[0];
+    t->dtype = matrix->dtype;
+    t->ndim = 2;
+    t->size = dims;
+    t->stride = dims + 2;
+}
+
 /* Where matrix number `batch` begins in an operand with these batch strides, in elements. */
 static int64_t mm_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch) {
     int64_t at = 0;

@@ -2,20 +2,15 @@
 #ifndef TNI_CPU_MATMUL_H
 #define TNI_CPU_MATMUL_H
 
+#include "../device/device.h"
 #include "../call/call.h"
 #include "../kernels/kernels.h"
 
-/* c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0 repeats. */
-typedef struct tni_matmul_plan {
-    int64_t m, n, k, batches;
-    int64_t a_row, a_col, b_row, b_col;
-    int nbatch;
-    int64_t size[TN_MAX_DIMS], a_batch[TN_MAX_DIMS], b_batch[TN_MAX_DIMS];
-    int ndim; /* of the result */
-    int64_t result[TN_MAX_DIMS + 2];
-} tni_matmul_plan;
+typedef tn_product_plan tni_matmul_plan;
 /* Fills p for a * b; false when shapes do not fit. Vectors lose their dimension in the result. */
 TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn_tensor *b);
+/* The transpose of a matrix as a header whose sizes and strides are in `dims`; it has no data. */
+TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t dims[4]);
 /* Bytes of scratch for a of elements of so many bytes where it is packed; 0: it is not. */
 TN_PRIV int64_t tni_matmul_packed_bytes(tn_context *c, const tni_matmul_plan *p, int64_t bytes);
 /* c = [c +] alpha * a * b */

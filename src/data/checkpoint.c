@@ -8,6 +8,15 @@
 
 #include <math.h>
 
+/* Where a checkpoint lies: in a file, or in memory. */
+typedef struct checkpoint_place {
+    const char *path; /* of memory: a name for messages */
+    const void *data; /* memory to load from */
+    size_t bytes;
+    tn_bytes *saved; /* memory that was saved */
+    bool memory;
+} checkpoint_place;
+
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
 /* --- out -------------------------------------------------------------------------------------- */
@@ -47,7 +56,7 @@ static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
     for (int g = 0; initial && g < (int)groups; g++)
         ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
     return checkpoint_add(l, "schedule.", "count",
-                          tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
+                          tnp_from(&count, tn_empty_dims(), TN_I64, TN_CPU)) &&
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
@@ -56,12 +65,13 @@ static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
                                      const tn_generator *generator) {
     static const int64_t size = TN_GENERATOR_BYTES;
     tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
-    if (t) tn_generator_get(generator, (uint8_t *)tn_data(t));
+    if (t) tn_generator_state(generator, (uint8_t *)tn_data(t));
     return checkpoint_add(l, "rng.", name, t);
 }
 
 /* Entries become a list whose names no longer move; the notes say format and version. */
-static bool checkpoint_write(const char *path, checkpoint_list *l) {
+static bool checkpoint_write(const checkpoint_place *to, checkpoint_list *l) {
+    tn_save_args args;
     tn_note notes[2];
     int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
     const checkpoint_entry *e = (const checkpoint_entry *)(const void *)l->entries.at;
@@ -77,14 +87,24 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
     notes[0].value = checkpoint_format;
     notes[1].key = "version";
     notes[1].value = checkpoint_version;
-    ok = tn_safetensors_save_at(NULL, 0, path, at, n, notes, 2);
+    memset(&args, 0, sizeof args);
+    args.notes = notes;
+    args.nnotes = 2;
+    args.at = at;
+    args.n = n;
+    if (to->memory) {
+        *to->saved = tn_save_memory_at(NULL, 0, &args);
+        ok = to->saved->at != NULL;
+    } else {
+        ok = tn_safetensors_save_at(NULL, 0, to->path, at, n, notes, 2);
+    }
     tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
     return ok;
 }
 
 /* What can be said of a state without looking at a file. */
-static bool checkpoint_state_fits(const char *path, const tn_state *s) {
-    if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
+static bool checkpoint_state_fits(const checkpoint_place *place, const tn_state *s) {
+    if (!place->path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
     if (s->schedule && !s->optimizer)
         return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
     if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
@@ -95,7 +115,7 @@ static bool checkpoint_state_fits(const char *path, const tn_state *s) {
     return true;
 }
 
-static bool checkpoint_save(const char *path, const tn_state *s) {
+static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
     tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
     checkpoint_list l;
     bool ok = true;
@@ -112,8 +132,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     /* The program's own numbers, as doubles. */
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
-                            tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
-    ok = ok && checkpoint_write(path, &l);
+                            tnp_from(&s->numbers[i].value, tn_empty_dims(), TN_F64, TN_CPU));
+    ok = ok && checkpoint_write(to, &l);
     tni_buffer_free(&l.names);
     tni_buffer_free(&l.entries);
     tn_named_free(model);
@@ -136,16 +156,18 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
 }
 
 /* An open file of this format and version. */
-static tn_safetensors *checkpoint_open(const char *path) {
-    tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
+static tn_safetensors *checkpoint_open(const checkpoint_place *from) {
+    tn_safetensors *f = from->memory
+                            ? tn_safetensors_open_memory_at(NULL, 0, from->data, from->bytes)
+                            : tn_safetensors_open_at(NULL, 0, from->path);
     const char *format = tn_safetensors_note(f, "format"),
                *version = tn_safetensors_note(f, "version");
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
     if (!f || ok) return f;
-    tni_nn_error(TN_FORMAT,
-                 "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")", path,
-                 checkpoint_version, format ? format : "none", version ? version : "none");
+    tni_nn_error(
+        TN_FORMAT, "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")",
+        from->path, checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return NULL;
 }
@@ -188,7 +210,7 @@ static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
         return checkpoint_bad(path, "the random state");
     *rng = (const uint8_t *)tn_data(state);
     probe = tn_generator_new(0);
-    ok = probe && tn_generator_set(probe, *rng);
+    ok = probe && tn_generator_set_state(probe, *rng);
     tn_generator_free(probe);
     return ok;
 }
@@ -230,8 +252,8 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
     if (s->schedule)
         tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
                               tni_schedule_groups(s->schedule));
-    if (r->rng) tn_generator_set(s->generator, r->rng);
-    if (r->loader) tn_generator_set(s->loader_generator, r->loader);
+    if (r->rng) tn_generator_set_state(s->generator, r->rng);
+    if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
         s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
@@ -239,7 +261,8 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
 }
 
 TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
-    tn_safetensors *f = checkpoint_open(path);
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    tn_safetensors *f = checkpoint_open(&from);
     int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
     bool ok = f != NULL;
     *value = (double)NAN;
@@ -278,19 +301,25 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
 
 /* Checks format and version by the header, reads the whole file, checks all parts, and then
  * changes the state. */
-static bool checkpoint_load(const char *path, const tn_state *s) {
-    tn_safetensors *f = checkpoint_open(path);
+static bool checkpoint_load(const checkpoint_place *from, const tn_state *s) {
+    tn_safetensors *f = checkpoint_open(from);
     tn_named_list list;
     checkpoint_rest rest;
     tn_named *at = NULL;
+    tn_load_args args;
     bool ok;
     /* Only the notes were needed; loading opens the file anew. */
     tn_safetensors_close(f);
     if (!f) return false;
-    list = tn_safetensors_load_at(NULL, 0, path);
+    memset(&args, 0, sizeof args);
+    args.data = from->data;
+    args.bytes = from->bytes;
+    list = from->memory ? tn_load_memory_at(NULL, 0, &args)
+                        : tn_safetensors_load_at(NULL, 0, from->path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     /* Checks first; then model and optimizer, which may fail; then the rest, which cannot. */
-    ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
+    ok = at && checkpoint_check_rest(from->path, list, s, &rest) &&
+         checkpoint_load_parts(s, list, at);
     if (ok) checkpoint_load_rest(s, list, &rest);
     if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
     tn_named_free(list);
@@ -300,8 +329,9 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
 /* --- both ------------------------------------------------------------------------------------- */
 
 /* A public call around save or load: not recorded, in a scope of its own. */
-static bool checkpoint_run(const char *file, int line, const char *path, const tn_state *state,
-                           bool (*run)(const char *path, const tn_state *state)) {
+static bool checkpoint_run(const char *file, int line, const checkpoint_place *place,
+                           const tn_state *state,
+                           bool (*run)(const checkpoint_place *place, const tn_state *state)) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -310,7 +340,7 @@ static bool checkpoint_run(const char *file, int line, const char *path, const t
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     /* The state is checked before a file is touched. */
-    ok = checkpoint_state_fits(path, state) && run(path, state);
+    ok = checkpoint_state_fits(place, state) && run(place, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -319,9 +349,22 @@ static bool checkpoint_run(const char *file, int line, const char *path, const t
 
 TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
                                   const tn_state *state) {
-    return checkpoint_run(file, line, path, state, checkpoint_save);
+    const checkpoint_place to = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &to, state, checkpoint_save);
 }
 TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
                                   const tn_state *state) {
-    return checkpoint_run(file, line, path, state, checkpoint_load);
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
+}
+TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state) {
+    tn_bytes saved = {NULL, 0};
+    const checkpoint_place to = {"memory", NULL, 0, &saved, true};
+    checkpoint_run(file, line, &to, state, checkpoint_save);
+    return saved;
+}
+TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
+                                         const tn_state *state) {
+    const checkpoint_place from = {"memory", data, bytes, NULL, true};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
 }

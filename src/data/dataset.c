@@ -63,7 +63,7 @@ TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
     return d;
 }
 TN_API void tn_dataset_free(tn_dataset *d) {
-    if (!d || --d->count > 0) return;
+    if (!d || !tn_context_exists() || --d->count > 0) return;
     if (d->destroy) d->destroy(d);
     tn_alloc_free(d, sizeof *d);
 }
@@ -105,7 +105,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     /* A contiguous copy, if one is made, belongs to the set alone. */
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
-    if (dense) r->held[i] = tn_retain(dense);
+    if (dense) dense = r->held[i] = tn_retain(dense);
     tn_scope_end(mark);
     if (!dense) return false;
     /* The field is a row: the tensor's sizes without the first. */

@@ -293,7 +293,7 @@ static loader_slot *loader_await(tn_loader *l) {
 /* A permutation of the data set drawn from a generator; order NULL: drawn and not used. */
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
-    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
+    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_CPU);
     bool ok = t && (!order || tn_read_i64(t, order, l->dataset->size));
     tn_scope_end(mark);
     return ok;
@@ -519,7 +519,7 @@ static void loader_join(tn_loader *l) {
 
 TN_API void tn_loader_free(tn_loader *l) {
     bool last;
-    if (!l) return;
+    if (!l || !tn_context_exists()) return;
     tn_ending_remove(&l->ending);
     loader_forked(l);
     loader_quiet(l);
@@ -598,7 +598,7 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     return true;
 }
 
-TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args) {
+TN_API tn_loader *tn_loader_new_at(const char *file, int line, const tn_loader_args *args) {
     tn_loader *l = NULL;
     tni_step step;
     tni_step_begin(&step, file, line, "");

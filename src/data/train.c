@@ -84,7 +84,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
     if (a->clip_norm > 0)
-        tn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
+        tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
@@ -277,6 +277,9 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
+    if (!tn_loader_batches(a->loader))
+        return tni_nn_error(TN_INVALID, "the loader has no batches: its data set has %lld items",
+                            (long long)tn_loader_dataset(a->loader)->size);
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
     for (; r->p.epoch < a->epochs; r->p.epoch++)
         if (!train_epoch(r) || !train_epoch_end(r)) return false;

@@ -1,5 +1,28 @@
-/* devices.c - devices by name and number: cpu, meta, and the backends that have registered. */
+/* devices.c - devices by name and number: cpu, meta, and those of the backends that were added;
+ * bytes up and down, and what waits for them. */
 #include "device.h"
+
+enum { DEVICES_MOST = UINT8_MAX - TN_META, DEVICES_OF_ONE = 64, DEVICE_WHY = 300 };
+
+/* --- names and numbers ------------------------------------------------------------------------ */
+
+/* The devices of b's context, of which TN_NO_DEVICES leaves none. */
+static tni_device *device_first(const tni_block *b) {
+    return TNI_DEVICE != 0 ? tni_load(&tni_tensors(b->context)->devices) : NULL;
+}
+
+TN_PRIV tni_device *tni_device_of(const tni_block *b, tn_device_id device) {
+    /* Backends are numbered behind meta, in the order of the list. */
+    tni_device *d = device_first(b);
+    if (!d || device <= TN_META) return NULL;
+    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
+    return d;
+}
+
+/* Whether d is called so: "null:1", or "null" for the first of its kind. */
+static bool device_is(const tni_device *d, const char *name) {
+    return strcmp(d->name, name) == 0 || (d->index == 0 && strcmp(d->backend->kind, name) == 0);
+}
 
 TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
     tni_block *b = tni_here();
@@ -7,14 +30,15 @@ TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
     if (!tni_enter(b, file, line)) return TN_NO_DEVICE;
     if (name && strcmp(name, "cpu") == 0) return TN_CPU;
     if (name && strcmp(name, "meta") == 0) return TN_META;
-    /* Backends are numbered behind meta, in the order of the list. */
-    for (tni_device *d = tni_tensors(b->context)->devices; d; d = d->next) {
+    for (const tni_device *d = device_first(b); d; d = d->next) {
         id++;
-        if (name && strcmp(d->name, name) == 0) return id;
+        if (name && device_is(d, name)) return id;
     }
     tni_error(b, TN_INVALID, "tn_device: device '%.40s' does not exist; expected cpu, meta%s",
               name ? name : "(NULL)",
-              tni_tensors(b->context)->devices ? " or a registered backend" : "");
+              device_first(b)   ? " or a registered backend"
+              : TNI_DEVICE != 0 ? ""
+                                : "; others are not in this build (TN_NO_DEVICES)");
     tni_leave(b, false);
     return TN_NO_DEVICE;
 }
@@ -23,9 +47,160 @@ TN_API tn_device_id tnp_device(const char *name) { return tn_device_at(NULL, 0, 
 
 TN_API const char *tn_device_name(tn_device_id device) {
     tni_block *b = tni_here();
-    tni_device *d = b ? tni_tensors(b->context)->devices : NULL;
+    tni_device *d = b ? tni_device_of(b, device) : NULL;
     if (device == TN_CPU) return "cpu";
     if (device == TN_META) return "meta";
-    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
-    return device > TN_META && d ? d->name : "none";
+    return d ? d->name : "none";
 }
+
+TN_API tn_device_id tn_default_device(void) {
+    tni_block *b = tni_here();
+    return b ? tni_default_device(b) : TN_CPU;
+}
+
+TN_API tn_device_id tn_set_default_device_at(const char *file, int line, tn_device_id device) {
+    tni_block *b = tni_here();
+    const tn_device_id before = b ? tni_default_device(b) : TN_CPU;
+    if (!b || device == TN_NO_DEVICE) return before;
+    /* Also while an error waits: the end of a block restores. */
+    if (device == TN_CPU || device == TN_META || tni_device_of(b, device)) {
+        tni_state(b)->device = (uint8_t)(device == TN_CPU ? 0 : device);
+    } else if (tni_enter(b, file, line)) {
+        tni_error(b, TN_INVALID, "tn_set_default_device: device number %d does not exist",
+                  (int)device);
+        tni_leave(b, false);
+    }
+    return before;
+}
+TN_API tn_device_id tnp_set_default_device(tn_device_id device) {
+    return tn_set_default_device_at(NULL, 0, device);
+}
+
+/* --- backends --------------------------------------------------------------------------------- */
+
+/* Why the backend cannot be added to a context that has these devices; NULL: it can. */
+static const char *device_wrong(const tn_backend *k, const tni_device *d) {
+    int64_t count = k && k->version == TN_BACKEND_VERSION ? k->count : 0;
+    if (!k) return "it is NULL";
+    if (k->version != TN_BACKEND_VERSION || k->bytes != sizeof *k)
+        return "it was compiled with another version of the header";
+    if (!k->kind || !*k->kind || strlen(k->kind) > 20 || strchr(k->kind, ':') ||
+        strcmp(k->kind, "cpu") == 0 || strcmp(k->kind, "meta") == 0)
+        return "its kind must be a name of 1 to 20 letters, and neither cpu nor meta";
+    if (k->count < 1 || k->count > DEVICES_OF_ONE || k->nrows < 0 || (k->nrows && !k->rows))
+        return "it must have 1 to 64 devices, and rows";
+    if (!k->open || !k->alloc || !k->free || !k->copy || !k->elements || !k->fill || !k->wait)
+        return "one of its functions is NULL";
+    if (!k->host_alloc != !k->host_free) return "it has one of host_alloc and host_free";
+    for (; d; d = d->next, count++)
+        if (strcmp(d->backend->kind, k->kind) == 0) return "another one has its kind";
+    return count > DEVICES_MOST ? "there are too many devices" : NULL;
+}
+
+TN_API bool tn_backend_add(const tn_backend *backend) {
+    tni_block *b = tni_here();
+    tni_device *made, **end;
+    const char *wrong;
+    if (!b || b->failed) return false;
+    if (TNI_DEVICE == 0)
+        return tni_error_apart(b, TN_UNSUPPORTED,
+                               "tn_backend_add: devices are not in this build (TN_NO_DEVICES)");
+    end = &tni_tensors(b->context)->devices;
+    for (const tni_device *d = *end; d; d = d->next)
+        if (d->backend == backend) return true;
+    wrong = device_wrong(backend, *end);
+    if (wrong) return tni_error_apart(b, TN_INVALID, "tn_backend_add: %s", wrong);
+    /* All of them in one block, which goes with the context; linked when they are complete. */
+    made = (tni_device *)tni_need(b, backend->count * (int64_t)sizeof *made);
+    if (!made) return tni_leave(b, false);
+    memset(made, 0, (size_t)backend->count * sizeof *made);
+    for (int32_t i = 0; i < backend->count; i++) {
+        snprintf(made[i].name, sizeof made[i].name, "%s:%d", backend->kind, (int)i);
+        made[i].backend = backend;
+        made[i].index = i;
+        made[i].next = i + 1 < backend->count ? &made[i + 1] : NULL;
+    }
+    while (*end) end = &(*end)->next;
+    tni_store(end, made);
+    return true;
+}
+
+TN_API bool tn_device_fallback(bool on) {
+    tni_block *b = tni_here();
+    uint32_t *fallback = b ? &tni_tensors(b->context)->device_fallback : NULL;
+    const bool was = fallback && tni_load_relaxed(fallback);
+    if (fallback) tni_store_relaxed(fallback, on ? 1u : 0u);
+    return was;
+}
+
+/* --- what a device does ----------------------------------------------------------------------- */
+
+TN_PRIV bool tni_device_open(tni_block *b, tni_device *d) {
+    char why[DEVICE_WHY] = "";
+    if (TNI_LIKELY(tni_load(&d->opened))) return true;
+    if (!d->backend->open(d->index, why, sizeof why))
+        return tni_error(b, TN_UNSUPPORTED, "%s cannot be used: %s", d->name, why);
+    tni_store(&d->opened, 1u);
+    return true;
+}
+
+TN_PRIV bool tni_device_bytes(tni_block *b, tni_device *d, void *to, const void *from,
+                              int64_t bytes, enum tn_copy how) {
+    char why[DEVICE_WHY] = "";
+    if (!bytes) return true;
+    if (!tni_device_open(b, d)) return false;
+    return d->backend->copy(d->index, to, from, bytes, how, why, sizeof why) ||
+           tni_error(b, TN_INTERNAL, "a copy of %lld bytes %s %s failed: %s", (long long)bytes,
+                     how & TN_COPY_UP ? "to" : "from", d->name, why);
+}
+
+/* The error of a fault, with the call of its ticket; false. */
+static bool device_fault(tni_block *b, tni_device *d, const tn_fault *fault) {
+    const tni_ticket *t = &d->ticket[fault->ticket % TNI_TICKETS];
+    const bool known = fault->ticket + TNI_TICKETS > tni_load_relaxed(&d->tickets);
+    return tni_error(b, TN_INDEX,
+                     "%s on %s, called at %s:%d: index %lld is out of range for size %lld",
+                     known ? t->row : "a call", d->name, known && t->file ? t->file : "?",
+                     known ? (int)t->line : 0, (long long)fault->value, (long long)fault->bound);
+}
+
+TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d) {
+    char why[DEVICE_WHY] = "";
+    tn_fault fault = {0, 0, 0};
+    if (!tni_load(&d->opened)) return true;
+    if (!d->backend->wait(d->index, &fault, why, sizeof why))
+        return tni_error(b, TN_INTERNAL, "%s: %s", d->name, why);
+    return !fault.ticket || device_fault(b, d, &fault);
+}
+
+TN_API uint64_t tn_device_ticket(const tn_frame *f) {
+    tni_device *d = tni_device_of(f->block, f->device);
+    const uint64_t number = d ? tni_fetch_add_relaxed(&d->tickets, 1) + 1 : 1;
+    tni_ticket *t = d ? &d->ticket[number % TNI_TICKETS] : NULL;
+    if (!t) return number;
+    t->row = f->row->name;
+    t->file = f->work.file;
+    t->line = f->work.line;
+    return number;
+}
+
+TN_API tn_device_properties tn_device_properties_of(tn_device_id device) {
+    tni_block *b = tni_here();
+    tni_device *d = b ? tni_device_of(b, device) : NULL;
+    tn_device_properties p;
+    memset(&p, 0, sizeof p);
+    if (d && d->backend->properties) d->backend->properties(d->index, &p);
+    return p;
+}
+
+TN_API bool tn_device_wait_at(const char *file, int line, tn_device_id device) {
+    tni_block *b = tni_here();
+    tni_device *d;
+    if (!tni_enter(b, file, line)) return false;
+    if (device == TN_CPU || device == TN_META) return true;
+    d = tni_device_of(b, device);
+    if (d) return tni_leave(b, tni_device_wait(b, d));
+    tni_error(b, TN_INVALID, "tn_device_wait: device number %d does not exist", (int)device);
+    return tni_leave(b, false);
+}
+TN_API bool tnp_device_wait(tn_device_id device) { return tn_device_wait_at(NULL, 0, device); }

@@ -862,7 +862,8 @@ static const char *const py_docs_comment[] = {
     "grad_output where self is above threshold, else 0.\n"
     "(*), (*) -> (*)",
     /* to */
-    "self on another device, and converted to dtype if one is given. A view if nothing changes.\n"
+    "self on another device, and converted to dtype if one is given. A view if nothing changes. With\n"
+    "non_blocking nobody waits for copies between a device and pinned memory (tn_pin).\n"
     "self (*) -> (*)",
     /* to_dtype */
     "self converted to dtype. Integers wrap; floats lose their fraction as integers and round to the\n"

@@ -44,6 +44,7 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
 /* --- named lists ------------------------------------------------------------------------------ */
 
 TN_API void tn_named_free(tn_named_list list) {
+    if (!tn_context_exists()) return;
     for (int64_t i = 0; list.owned && i < list.n; i++) tn_free(list.at[i].tensor);
     if (list.at && list.bytes > 0) tn_alloc_free(list.at, (size_t)list.bytes);
 }

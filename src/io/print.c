@@ -13,7 +13,8 @@ typedef struct print_format {
 } print_format;
 
 typedef struct print_job {
-    const tn_tensor *t;
+    const tn_tensor *t, *of; /* what is read; what was given */
+    tn_tensor *here;         /* of a tensor of a device: its copy, which is read; else NULL */
     tn_print_options options;
     print_format part[2];
     bool complex_pairs, summarize;
@@ -39,18 +40,15 @@ static void print_spaces(print_job *p, int n) {
 /* The text of v without padding; its length. */
 static int print_real(const print_job *p, const print_format *f, double v,
                       char text[PRINT_NUMBER]) {
-    int n;
     if (v != v) return snprintf(text, PRINT_NUMBER, "nan");
     if (v - v != 0) return snprintf(text, PRINT_NUMBER, v < 0 ? "-inf" : "inf");
     if (f->sci)
-        n = snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
+        snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
     else if (f->whole)
-        n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
+        snprintf(text, PRINT_NUMBER, "%.0f.", v);
     else
-        n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
-    for (int i = 0; i < n; i++)
-        if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
-    return n;
+        snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
+    return tni_point(text);
 }
 /* The text of an element's real (0) or imaginary (1) part, without padding; its length. */
 static int print_value(const print_job *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
@@ -262,9 +260,12 @@ static void print_suffixes(print_job *p, tn_dtype usual) {
     bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
                   (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
-    const tn_history *made_by = t->node;
+    const tn_history *made_by = p->of->node;
     char text[80];
-    if (meta) print_suffix(p, &line, "device='meta'");
+    if (p->of->device != TN_CPU) {
+        snprintf(text, sizeof text, "device='%s'", tn_device_name(p->of->device));
+        print_suffix(p, &line, text);
+    }
     if (meta || (t->numel == 0 && t->ndim != 1)) print_size_suffix(p, &line);
     if (bare ? (int)usual != t->dtype : !common) {
         snprintf(text, sizeof text, "dtype=torch.%s", tni_dtype(t->dtype)->text);
@@ -272,7 +273,7 @@ static void print_suffixes(print_job *p, tn_dtype usual) {
     }
     if (made_by)
         print_grad_fn(p, &line, made_by);
-    else if (t->flags & TNI_REQUIRES)
+    else if (p->of->flags & TNI_REQUIRES)
         print_suffix(p, &line, "requires_grad=True");
 }
 
@@ -295,10 +296,12 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
                         const tn_print_options *options, const char *caller) {
     memset(p, 0, sizeof *p);
     if (!t) return tni_error(b, TN_INVALID, "%s: the tensor is NULL", caller);
-    if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
+    if (!tni_usable(b, t, caller)) return false;
+    if (!(t->flags & TNI_META) && t->numel && !t->storage)
         return tni_error(b, TN_UNSUPPORTED,
                          "%s: the tensor is on a different device; copy it first", caller);
-    p->t = t;
+    p->t = p->of = t;
+    if (t->flags & TNI_DEVICE && !(p->t = p->here = tni_device_down(b, t))) return false;
     if (options) p->options = *options;
     if (p->options.precision == 0) p->options.precision = 4;
     if (p->options.precision < 0) p->options.precision = 0;
@@ -337,6 +340,7 @@ static char *print_new(const char *file, int line, const tn_tensor *t,
         print_all(&p, tni_tensors(b->context)->default_dtype);
     else if (mine)
         tni_leave(b, false);
+    if (p.here) tni_drop(b, p.here);
     return p.to;
 }
 

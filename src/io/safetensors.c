@@ -76,6 +76,7 @@ struct tn_safetensors {
     tni_block *owner;
     tni_file file; /* fd -1: not open now */
     char *path;
+    tni_memory memory; /* the caller's, instead of a file, if memory.at is set */
     char *header;
     int64_t header_bytes, data_bytes, path_bytes;
     uint64_t hash;  /* of the header as it was read */
@@ -84,9 +85,21 @@ struct tn_safetensors {
     int64_t notes; /* offset behind the "{" of __metadata__; 0: none */
 };
 
-static bool safe_bad(const tn_safetensors *f, const char *what) {
-    return tni_error(f->owner, TN_FORMAT, "'%s' is not a valid safetensors file: %s", f->path,
-                     what);
+enum { SAFE_LENGTH = 8 }; /* bytes of the header's length, which the header follows */
+
+static bool safe_bad(const tn_safetensors *f, int64_t at, const char *what) {
+    return tni_error(f->owner, TN_FORMAT, "'%s' is not a valid safetensors file: %s, at byte %lld",
+                     f->path, what, (long long)at);
+}
+/* The same at a place in the header, and at an offset of the data. */
+static bool safe_bad_header(const tn_safetensors *f, const char *at, const char *what) {
+    return safe_bad(f, SAFE_LENGTH + (at - f->header), what);
+}
+static bool safe_bad_data(const tn_safetensors *f, int64_t at, const char *what) {
+    return safe_bad(f, SAFE_LENGTH + f->header_bytes + at, what);
+}
+static bool safe_changed(const tn_safetensors *f) {
+    return tni_error(f->owner, TN_FORMAT, "'%s' has changed since it was opened", f->path);
 }
 
 /* FNV-1a, to notice that a file was replaced; safe_seek computes the same in pieces. */
@@ -117,7 +130,7 @@ static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
  * memory: beyond a floor, 8 bytes of data for a tensor. */
 static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     if (f->n >= SAFE_FREE_TENSORS && f->n >= f->data_bytes / 8)
-        return safe_bad(f, "more tensors than data");
+        return safe_bad_header(f, f->header + offset, "more tensors than data");
     /* Offsets are kept, not pointers or parsed descriptions: 8 bytes a tensor. */
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
@@ -150,29 +163,34 @@ static bool safe_read_header(tn_safetensors *f) {
     tni_json c = safe_at(f, 0);
     safe_info info;
     char *name;
-    if (c.at == c.end || *c.at != '{') return safe_bad(f, "the header does not begin with {");
+    if (c.at == c.end || *c.at != '{')
+        return safe_bad_header(f, c.at, "the header does not begin with {");
     /* Decoded strings end in NULs, so the text itself must not have one. */
-    if (memchr(c.at, 0, (size_t)f->header_bytes)) return safe_bad(f, "the header contains a NUL");
+    name = (char *)memchr(c.at, 0, (size_t)f->header_bytes);
+    if (name) return safe_bad_header(f, name, "the header contains a NUL");
     c.at++;
     if (!tni_json_sign(&c, '}')) {
         do {
             if (!tni_json_string(&c, &name) || !tni_json_sign(&c, ':'))
-                return safe_bad(f, "expected a name");
+                return safe_bad_header(f, c.at, "expected a name");
             if (strcmp(name, "__metadata__") == 0) {
-                if (!safe_read_notes(f, &c)) return safe_bad(f, "malformed __metadata__");
+                if (!safe_read_notes(f, &c))
+                    return safe_bad_header(f, c.at, "malformed __metadata__");
                 continue;
             }
             if (!safe_read_info(&c, &info, false))
-                return safe_bad(f, "the description of a tensor is malformed");
+                return safe_bad_header(f, c.at, "the description of a tensor is malformed");
             if (!safe_info_fits(&info, f->data_bytes))
-                return safe_bad(f, "the dtype, shape and offsets of a tensor do not agree");
+                return safe_bad_header(f, name,
+                                       "the dtype, shape and offsets of a tensor do not agree");
             if (!safe_add_entry(f, name - f->header)) return false;
         } while (tni_json_sign(&c, ','));
-        if (!tni_json_sign(&c, '}')) return safe_bad(f, "expected } at the end of the header");
+        if (!tni_json_sign(&c, '}'))
+            return safe_bad_header(f, c.at, "expected } at the end of the header");
     }
     /* Writers fill the header up with spaces, so that the data is aligned. */
     while (c.at < c.end && (*c.at == ' ' || *c.at == 0)) c.at++;
-    return c.at == c.end || safe_bad(f, "unexpected text after the header's }");
+    return c.at == c.end || safe_bad_header(f, c.at, "unexpected text after the header's }");
 }
 
 /* Sorts n entries by `less` in place: heapsort (Williams, CACM 7, 1964, algorithm 232), as qsort
@@ -227,7 +245,7 @@ static bool safe_check_entries(tn_safetensors *f) {
     safe_sort(f, f->entry, f->n, safe_less_name);
     for (int64_t i = 1; i < f->n; i++)
         if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0)
-            return safe_bad(f, "a name appears twice");
+            return safe_bad_header(f, f->header + f->entry[i], "a name appears twice");
     /* Usually the names' order is not the data's; a file whose order agrees is not sorted again. */
     for (int64_t i = 1; i < f->n && sorted; i++)
         sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
@@ -235,21 +253,26 @@ static bool safe_check_entries(tn_safetensors *f) {
     for (int64_t i = 0; i < f->n; i++, end = offset[1]) {
         safe_offsets_at(f, f->entry[i], offset);
         if (offset[0] != end)
-            return safe_bad(f, offset[0] < end ? "tensors overlap" : "the data has a gap");
+            return safe_bad_data(f, offset[0] < end ? offset[0] : end,
+                                 offset[0] < end ? "tensors overlap" : "the data has a gap");
     }
-    return end == f->data_bytes || safe_bad(f, "the data is shorter or longer than the tensors");
+    return end == f->data_bytes ||
+           safe_bad_data(f, end, "the data is shorter or longer than the tensors");
 }
 
-/* Opens the file and reads its first 8 bytes, the length of the header, little-endian. */
+/* Opens the file and reads its first bytes, the length of the header, little-endian. */
 static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
-    uint8_t head[8];
+    uint8_t head[SAFE_LENGTH];
     uint64_t n = 0;
-    if (!tni_file_open(f->owner, &f->file, f->path)) return false;
-    if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
-    if (!tni_file_read(&f->file, head, 8)) return false;
-    for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
-    if (n > TNI_SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
-        return safe_bad(f, "the header's length exceeds the file or 100 MB");
+    if (f->memory.at)
+        tni_file_over(f->owner, &f->file, f->path, f->memory.at, f->memory.bytes);
+    else if (!tni_file_open(f->owner, &f->file, f->path))
+        return false;
+    if (f->file.size < SAFE_LENGTH) return safe_bad(f, f->file.size, "it is shorter than 8 bytes");
+    if (!tni_file_read(&f->file, head, SAFE_LENGTH)) return false;
+    for (int i = SAFE_LENGTH - 1; i >= 0; i--) n = n << 8 | head[i];
+    if (n > TNI_SAFE_HEADER_MAX || (int64_t)n > f->file.size - SAFE_LENGTH)
+        return safe_bad(f, 0, "the header's length exceeds the file or 100 MB");
     *header_bytes = (int64_t)n;
     return true;
 }
@@ -258,11 +281,11 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
 static bool safe_load_header(tn_safetensors *f) {
     int64_t bytes;
     if (!safe_begin(f, &bytes)) return false;
-    if (bytes == 0) return safe_bad(f, "the header is empty");
+    if (bytes == 0) return safe_bad(f, SAFE_LENGTH, "the header is empty");
     f->header = (char *)tni_need(f->owner, bytes + 1);
     if (!f->header) return false;
     f->header_bytes = bytes;
-    f->data_bytes = f->file.size - 8 - bytes;
+    f->data_bytes = f->file.size - SAFE_LENGTH - bytes;
     if (!tni_file_read(&f->file, f->header, bytes)) return false;
     f->header[bytes] = 0;
     f->hash = safe_hash(f->header, bytes);
@@ -279,8 +302,8 @@ static void safe_close(tn_safetensors *f) {
     tni_put(b, b, f, (int64_t)sizeof *f);
 }
 
-/* Opens a file and checks its header; NULL with an error. */
-static tn_safetensors *safe_open(tni_block *b, const char *path) {
+/* Opens a file, or memory if that is not NULL, and checks its header; NULL with an error. */
+static tn_safetensors *safe_open(tni_block *b, const char *path, const tni_memory *memory) {
     tn_safetensors *f;
     if (!path) {
         tni_error(b, TN_INVALID, "the path is NULL");
@@ -293,6 +316,7 @@ static tn_safetensors *safe_open(tni_block *b, const char *path) {
     f->file.b = b;
     /* safe_close may be called from here on. */
     f->file.fd = -1;
+    if (memory) f->memory = *memory;
     /* The path is kept for messages, and to open the file again. */
     f->path_bytes = (int64_t)strlen(path) + 1;
     f->path = (char *)tni_need(b, f->path_bytes);
@@ -306,8 +330,18 @@ static tn_safetensors *safe_open(tni_block *b, const char *path) {
 
 TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path) {
     tni_block *b = tni_io_enter(file, line);
-    tn_safetensors *f = b ? safe_open(b, path) : NULL;
+    tn_safetensors *f = b ? safe_open(b, path, NULL) : NULL;
     if (b) tni_io_leave(b);
+    return f;
+}
+TN_API tn_safetensors *tn_safetensors_open_memory_at(const char *file, int line, const void *data,
+                                                     size_t bytes) {
+    tni_block *b = tni_io_enter(file, line);
+    tn_safetensors *f = NULL;
+    tni_memory memory;
+    if (!b) return NULL;
+    if (tni_memory_of(b, &memory, data, bytes)) f = safe_open(b, TNI_MEMORY_NAME, &memory);
+    tni_io_leave(b);
     return f;
 }
 TN_API void tn_safetensors_close(tn_safetensors *f) {
@@ -338,16 +372,20 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
 /* Moves the file to offset `at` of the data; files are read forward only, so going back opens it
  * anew and checks that it is still the same. */
 static bool safe_seek(tn_safetensors *f, int64_t at) {
-    int64_t target = 8 + f->header_bytes + at, bytes;
+    int64_t target = SAFE_LENGTH + f->header_bytes + at, bytes;
     uint64_t hash = 0xcbf29ce484222325u;
     char chunk[TNI_SAFE_CHUNK];
     /* Reading in the order of the data never goes back. */
     if (f->file.fd >= 0 && f->file.at <= target)
         return tni_file_skip(&f->file, target - f->file.at);
+    if (f->file.memory) {
+        f->file.at = target;
+        return true;
+    }
     tni_file_close(&f->file);
     if (!safe_begin(f, &bytes)) return false;
-    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes)
-        return safe_bad(f, "it has changed");
+    if (bytes != f->header_bytes || f->file.size != SAFE_LENGTH + bytes + f->data_bytes)
+        return safe_changed(f);
     /* The header again, only for its hash. */
     for (int64_t left = bytes; left > 0;) {
         int64_t n = left < (int64_t)sizeof chunk ? left : (int64_t)sizeof chunk;
@@ -355,7 +393,7 @@ static bool safe_seek(tn_safetensors *f, int64_t at) {
         for (int64_t i = 0; i < n; i++) hash = (hash ^ (unsigned char)chunk[i]) * 0x100000001b3u;
         left -= n;
     }
-    return hash == f->hash ? tni_file_skip(&f->file, at) : safe_bad(f, "it has changed");
+    return hash == f->hash ? tni_file_skip(&f->file, at) : safe_changed(f);
 }
 
 /* Whether all bytes are 0 or 1: any other byte is no bool, and would be an undefined value in C. */
@@ -365,30 +403,43 @@ static bool safe_bools_fit(const uint8_t *at, int64_t n) {
     return more <= 1;
 }
 
-/* Tensor i in the current scope; NULL with an error. */
-static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
-    tni_block *b = f->owner;
-    safe_info info;
-    tn_tensor *t;
-    int64_t bytes, each;
-    bool ok;
-    safe_entry(f, i, &info);
-    bytes = info.offset[1] - info.offset[0];
-    t = tni_new(b, info.dtype, info.ndim, info.size);
+/* A new tensor of the bytes of an entry. */
+static tn_tensor *safe_read_new(tn_safetensors *f, const safe_info *info) {
+    const int64_t bytes = info->offset[1] - info->offset[0];
+    tn_tensor *t = tni_new(f->owner, info->dtype, info->ndim, info->size);
+    int64_t each;
     if (!t) return NULL;
     /* An empty tensor has no place in the data. */
-    ok = bytes == 0 ||
-         (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
-    if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
-        ok = safe_bad(f, "a BOOL tensor contains bytes other than 0 and 1");
-    if (!ok) {
-        tni_drop(b, t);
+    if (bytes &&
+        !(safe_seek(f, info->offset[0]) && tni_file_read(&f->file, t->storage->data, bytes))) {
+        tni_drop(f->owner, t);
         return NULL;
     }
     /* The units of byte order: the numbers of a complex element are separate. */
-    each = info.dtype == TN_C64 ? 4 : tni_dtype(info.dtype)->bytes;
+    each = info->dtype == TN_C64 ? 4 : tni_dtype(info->dtype)->bytes;
     if (!tni_host_is_little() && bytes) tni_swap_bytes(t->storage->data, bytes / each, each);
     return t;
+}
+
+/* Tensor i in the current scope, over the caller's memory if that is lent; NULL with an error. */
+static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
+    safe_info info;
+    tn_tensor *t;
+    int64_t bytes;
+    char *at = NULL;
+    safe_entry(f, i, &info);
+    bytes = info.offset[1] - info.offset[0];
+    if (f->memory.lender && bytes)
+        at = f->memory.at + SAFE_LENGTH + f->header_bytes + info.offset[0];
+    if (at && tni_may_lend(at, info.dtype))
+        t = tni_lend(f->memory.lender, at, info.dtype, info.ndim, info.size);
+    else
+        t = safe_read_new(f, &info);
+    if (!t || info.dtype != TN_BOOL || safe_bools_fit((const uint8_t *)t->storage->data, bytes))
+        return t;
+    safe_bad_data(f, info.offset[0], "a BOOL tensor contains bytes other than 0 and 1");
+    tni_drop(f->owner, t);
+    return NULL;
 }
 
 /* The handle belongs to the thread that opened it. */
@@ -457,14 +508,22 @@ static tn_named_list safe_load(tn_safetensors *f) {
     return list;
 }
 
-TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path) {
+TN_PRIV tn_named_list tni_safetensors_load(tni_block *b, const char *path,
+                                           const tni_memory *memory) {
     tn_named_list list = {NULL, -1, 0, true};
-    tni_block *b = tni_io_enter(file, line);
-    tn_safetensors *f = b ? safe_open(b, path) : NULL;
+    tn_safetensors *f = safe_open(b, path, memory);
     if (f) {
         list = safe_load(f);
         safe_close(f);
     }
-    if (b) tni_io_leave(b);
+    return list;
+}
+
+TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path) {
+    tn_named_list list = {NULL, -1, 0, true};
+    tni_block *b = tni_io_enter(file, line);
+    if (!b) return list;
+    list = tni_safetensors_load(b, path, NULL);
+    tni_io_leave(b);
     return list;
 }

@@ -40,18 +40,9 @@ static void safe_put_string(safe_writer *w, const char *text) {
 
 static int64_t safe_tensor_bytes(const tn_tensor *t) { return t->numel * tni_dtype_size(t); }
 
-/* What is to be saved; all borrowed. */
-typedef struct safe_plan {
-    tni_block *b;
-    const tn_named *at;
-    int64_t n;
-    const tn_note *notes;
-    int64_t nnotes;
-} safe_plan;
-
 /* The header's text. Tensors lie by falling element size, so that each is aligned; in the order
  * given among equals. safe_write_file writes them in the same order. */
-static void safe_put_header(safe_writer *w, const safe_plan *p) {
+static void safe_put_header(safe_writer *w, const tni_saving *p) {
     int64_t offset = 0;
     bool first = true;
     safe_put_text(w, "{");
@@ -104,7 +95,7 @@ static int safe_compare_names(const void *a, const void *b) {
 }
 
 /* Sorts pointers to the names, so that equal ones are neighbours. */
-static bool safe_names_differ(const safe_plan *p) {
+static bool safe_names_differ(const tni_saving *p) {
     int64_t bytes, i = 1;
     const char **names;
     if (p->n < 2) return true;
@@ -122,7 +113,7 @@ static bool safe_names_differ(const safe_plan *p) {
 
 /* Refuses what a reader would, before a file is made; *data_bytes becomes the sum
  * of the tensors. */
-static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
+static bool safe_check_plan(const tni_saving *p, int64_t *data_bytes) {
     *data_bytes = 0;
     if (p->n < 0 || p->nnotes < 0 || (p->n && !p->at) || (p->nnotes && !p->notes))
         return tni_error(p->b, TN_INVALID, "expected a list of tensors");
@@ -137,6 +128,7 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
                              "the name of tensor %lld is NULL, not UTF-8, or __metadata__",
                              (long long)i);
         if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
+        if (!tni_usable(p->b, t, p->at[i].name)) return false;
         if (!*tni_dtype(t->dtype)->safetensors)
             return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors does not support %s",
                              p->at[i].name, tni_dtype(t->dtype)->text);
@@ -173,39 +165,54 @@ static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
 }
 
 /* Contiguous tensors are written as they lie. */
-static bool safe_write_tensor(tni_file *f, const tn_tensor *t) {
+TN_PRIV bool tni_file_write_tensor(tni_file *f, const tn_tensor *t) {
     if (t->numel == 0) return true;
     if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little())
         return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
     return safe_write_strided(f, t);
 }
 
-/* Length, header and data into a temporary file, which takes path's place once it is whole. */
-static bool safe_write_file(const safe_plan *p, const char *path, const char *header,
-                            int64_t bytes) {
-    tni_file f;
+/* Length, header and data. */
+static bool safe_write_all(const tni_saving *p, tni_file *f, const char *header, int64_t bytes) {
     uint8_t head[8];
     bool ok;
     /* The header's length in 8 bytes, little-endian. */
     for (int i = 0; i < 8; i++) head[i] = (uint8_t)((uint64_t)bytes >> 8 * i);
-    if (!tni_file_create(p->b, &f, path)) return false;
-    ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
+    ok = tni_file_write(f, head, 8) && tni_file_write(f, header, bytes);
     for (int64_t each = 8; ok && each; each /= 2)
         for (int64_t i = 0; ok && i < p->n; i++)
             if (tni_dtype_size(p->at[i].tensor) == each)
-                ok = safe_write_tensor(&f, p->at[i].tensor);
+                ok = tni_file_write_tensor(f, p->at[i].tensor);
+    return ok;
+}
+
+/* Into a temporary file, which takes path's place once it is whole. */
+static bool safe_write_file(const tni_saving *p, const char *path, const char *header,
+                            int64_t bytes) {
+    tni_file f;
+    bool ok;
+    if (!tni_file_create(p->b, &f, path)) return false;
+    ok = safe_write_all(p, &f, header, bytes) && tni_file_commit(&f);
     /* Closing without commit drops the temporary file. */
-    ok = ok && tni_file_commit(&f);
     tni_file_close(&f);
     return ok;
 }
 
+/* Into new memory of exactly this length. */
+static bool safe_write_memory(const tni_saving *p, tn_bytes *memory, const char *header,
+                              int64_t bytes, int64_t data_bytes) {
+    tni_file f;
+    int64_t all;
+    if (!tni_add(8 + bytes, data_bytes, &all)) return tni_memory_error(p->b, INT64_MAX);
+    if (!tni_memory_begin_save(p->b, &f, all, memory)) return false;
+    return tni_memory_end_save(&f, safe_write_all(p, &f, header, bytes), memory);
+}
+
 /* The header is written twice: to count its bytes, then into memory of that size. */
-static bool safe_save(const safe_plan *p, const char *path) {
+TN_PRIV bool tni_safetensors_save(const tni_saving *p, const char *path, tn_bytes *memory) {
     safe_writer w = {NULL, 0};
     int64_t data_bytes, bytes;
     bool ok;
-    if (!path) return tni_error(p->b, TN_INVALID, "the path is NULL");
     if (!safe_check_plan(p, &data_bytes)) return false;
     /* First with no memory, for the length. */
     safe_put_header(&w, p);
@@ -216,17 +223,19 @@ static bool safe_save(const safe_plan *p, const char *path) {
     if (!w.at) return false;
     w.n = 0;
     safe_put_header(&w, p);
-    ok = safe_write_file(p, path, w.at, bytes);
+    ok = memory ? safe_write_memory(p, memory, w.at, bytes, data_bytes)
+                : safe_write_file(p, path, w.at, bytes);
     tni_put(p->b, p->b, w.at, bytes);
     return ok;
 }
 
 TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
                                    int64_t n, const tn_note *notes, int64_t nnotes) {
-    safe_plan p = {tni_io_enter(file, line), at, n, notes, nnotes};
+    tni_saving p = {tni_io_enter(file, line), at, n, notes, nnotes};
     bool ok;
     if (!p.b) return false;
-    ok = safe_save(&p, path);
+    ok = path ? tni_safetensors_save(&p, path, NULL)
+              : tni_error(p.b, TN_INVALID, "the path is NULL");
     tni_io_leave(p.b);
     return ok;
 }

@@ -7,6 +7,9 @@
 #elif TNI_ISA == 3
 #define gemm_dot_f32_neon gemm_dot_f32_scalar
 #define gemm_dot_f64_neon gemm_dot_f64_scalar
+#elif TNI_ISA == 4
+#define gemm_dot_f32_wasm128 gemm_dot_f32_scalar
+#define gemm_dot_f64_wasm128 gemm_dot_f64_scalar
 #endif
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
 #define gemm_dot_f32_avx512 gemm_dot_f32_scalar

@@ -6,7 +6,7 @@
  * a for each k. Rows of a are addressed as base + {0, 1, 2} * stride, which x86 does without more
  * registers. */
 #define GEMM_COLS (2 * W)
-#if TNI_ISA == 0
+#if TNI_ISA == 0 || TNI_ISA == 4 /* in wasm128 an fma takes registers, too */
 #define GEMM_ROWS 4
 #define GEMM_FULL TNI_FNT(gemm_tile4)
 #elif TNI_ISA == 1

@@ -30,7 +30,7 @@ GEMM_TILE(2, GEMM_R2)
 #endif
 #if TNI_ISA == 1
 GEMM_TILE(6, GEMM_R6)
-#elif TNI_ISA >= 2
+#elif TNI_ISA == 2 || TNI_ISA == 3
 GEMM_TILE(8, GEMM_R8)
 #endif
 #if TNI_ISA == 2

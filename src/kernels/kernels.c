@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #elif defined(TNI_ARM)
 #include <arm_neon.h>
+#elif defined(TNI_WASM)
+#include <wasm_simd128.h>
 #endif
 
 #define TNI_ISA 0
@@ -37,6 +39,14 @@
 #undef TNI_FN
 #endif
 
+#if TNI_HAS_WASM128
+#define TNI_ISA 4
+#define TNI_FN(name) TNI_JOIN(name, _wasm128)
+#include "pass.inl"
+#undef TNI_ISA
+#undef TNI_FN
+#endif
+
 /* --- tables, one a kernel and one a pointwise row -------------------------------------------- */
 
 #if TNI_HAS_SCALAR
@@ -59,9 +69,15 @@
 #else
 #define TNI_OF_NEON(name) NULL
 #endif
+#if TNI_HAS_WASM128
+#define TNI_OF_WASM128(name) TNI_JOIN(name, _wasm128)
+#else
+#define TNI_OF_WASM128(name) NULL
+#endif
 #define TNI_ENTRY(ret, name, params)                                             \
     TN_PRIV_DEFINE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]) = { \
-        TNI_OF_SCALAR(name), TNI_OF_AVX2(name), TNI_OF_AVX512(name), TNI_OF_NEON(name)};
+        TNI_OF_SCALAR(name), TNI_OF_AVX2(name), TNI_OF_AVX512(name), TNI_OF_NEON(name),      \
+        TNI_OF_WASM128(name)};
 TNI_PRIVATE_BEGIN
 TNI_KERNELS(TNI_ENTRY)
 TNI_PRIVATE_END
@@ -94,7 +110,8 @@ TNI_PRIVATE_END
         TNI_LOOPS_OF(TNI_OF_SCALAR, TNI_OF_SCALAR, name, F, I, C, B),             \
         TNI_LOOPS_OF(TNI_OF_AVX2, TNI_OF_AVX2, name, F, I, C, B),                 \
         TNI_LOOPS_OF(TNI_OF_AVX512, TNI_OF_AVX2, name, F, I, C, B),               \
-        TNI_LOOPS_OF(TNI_OF_NEON, TNI_OF_NEON, name, F, I, C, B)};
+        TNI_LOOPS_OF(TNI_OF_NEON, TNI_OF_NEON, name, F, I, C, B),                 \
+        TNI_LOOPS_OF(TNI_OF_WASM128, TNI_OF_WASM128, name, F, I, C, B)};
 TNI_PRIVATE_BEGIN
 #include "../gen/loops.inl"
 TNI_PRIVATE_END
@@ -113,6 +130,9 @@ TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
 #endif
 #if TNI_HAS_NEON
     case TNI_ISA_NEON: return &tni_table_neon;
+#endif
+#if TNI_HAS_WASM128
+    case TNI_ISA_WASM128: return &tni_table_wasm128;
 #endif
     default: return NULL;
     }

@@ -6,6 +6,10 @@
  * bits. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic push
+#if TNI_ISA == 0 && !TNI_HAS_SCALAR /* only a part of its text is borrowed */
+#pragma clang diagnostic ignored "-Wunused-function"
+#endif
 #if TNI_ISA == 0 && defined(TNI_X86)
 #pragma clang attribute push(__attribute__((target("fma"))), apply_to = function)
 #elif TNI_ISA == 1
@@ -26,6 +30,9 @@
 #endif
 #pragma GCC optimize("fp-contract=off")
 #pragma GCC diagnostic push
+#if TNI_ISA == 0 && !TNI_HAS_SCALAR /* only a part of its text is borrowed */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
 #if TNI_ISA == 2 /* unoptimised, its intrinsics are macros that convert signs */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
@@ -61,6 +68,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #if (TNI_ISA == 0 && defined(TNI_X86)) || TNI_ISA == 1 || TNI_ISA == 2
 #pragma clang attribute pop
 #endif
+#pragma clang diagnostic pop
 #pragma STDC FP_CONTRACT DEFAULT
 #elif defined(__GNUC__)
 #pragma GCC diagnostic pop

@@ -1,8 +1,4 @@
-/* random.inl - uniform and normal numbers with torch's bits.
- *
- * Normal floats: G. Box, M. Muller, 1958, on logarithm, sine and cosine of the Cephes library (S.
- * Moshier) in single precision, in the association that torch's AVX2 build has; the elementary
- * functions of math.h round otherwise. */
+/* random.inl - uniform numbers with torch's bits; those of random_type.inl are made of them. */
 static void TNI_FN(uniform_f32)(void *x, int64_t n, float from, float to) {
     char *at = (char *)x;
     float range = to - from;
@@ -14,7 +10,7 @@ static void TNI_FN(uniform_f32)(void *x, int64_t n, float from, float to) {
         memcpy(word, at, bytes);
         for (int i = 0; i < 16; i++) {
             float u = (float)(int32_t)(word[i] & 0xffffffu) * (1.0f / 16777216.0f);
-            u = fmaf(u, range, from);
+            u = TNI_FMA_F32(u, range, from);
             out[i] = u == to ? from : u;
         }
         memcpy(at, out, bytes);

@@ -30,7 +30,7 @@ TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)"
 
 static bool prelu_reset(tn_module *m) {
     TN_SELF(prelu, s, m);
-    return tn_init_constant_(s->weight, s->o.init) != NULL;
+    return tn_nn_init_constant_(s->weight, s->o.init) != NULL;
 }
 ACTIVATION_FORWARD(prelu, tnp_prelu(x, s->weight))
 /* x where x > 0, else weight * x, with one learned weight or one for each channel (dimension 1). */

@@ -24,9 +24,9 @@ static bool multihead_attention_build(tn_module *m) {
 static bool multihead_attention_reset(tn_module *m) {
     TN_SELF(multihead_attention, s, m);
     TN_SELF(linear, o, s->out_proj);
-    if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
+    if (!tn_nn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
     return !s->in_proj_bias ||
-           (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+           (tn_nn_init_constant_(s->in_proj_bias, 0) && tn_nn_init_constant_(o->bias, 0));
 }
 
 /* The sizes of a call, in torch's letters: L target and S source positions, N sequences, E

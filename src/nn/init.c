@@ -29,24 +29,24 @@ static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result)
     return result ? t : NULL;
 }
 
-TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
+TN_API tn_tensor *tn_nn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
 }
-TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
-                                     double to) {
+TN_API tn_tensor *tn_nn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                        double to) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
 }
-TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
-                                    double std) {
+TN_API tn_tensor *tn_nn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                       double std) {
     init_quiet q;
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
 }
 
 /* torch.nn.init.calculate_gain: the factor that keeps the variance of activations through a layer
  * with this nonlinearity. param is the negative slope of leaky relu. NaN with an error. */
-static double init_gain(tn_init_for nonlinearity, double param) {
+static double init_gain(tn_nn_init_for nonlinearity, double param) {
     switch (nonlinearity) {
     case TN_INIT_LINEAR:
     case TN_INIT_SIGMOID: return 1;
@@ -57,7 +57,8 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     default: tni_nn_error(TN_INVALID, "the nonlinearity is unknown"); return (double)NAN;
     }
 }
-TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
+TN_API double tn_nn_init_gain_at(const char *file, int line, tn_nn_init_for nonlinearity,
+                                 double param) {
     tni_step step;
     double gain;
     tni_place_begin(&step, file, line);
@@ -82,7 +83,7 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
 }
 
 /* gain / sqrt(fan): He et al. 2015, "Delving Deep into Rectifiers", section 2.2. */
-static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_nn_init_for nonlinearity,
                              double *std) {
     double in, out, gain;
     if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
@@ -115,7 +116,7 @@ static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, init_dra
     return init_end(&q, t, drawn);
 }
 static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_draw *draw, double a,
-                               tn_fan mode, tn_init_for nonlinearity) {
+                               tn_fan mode, tn_nn_init_for nonlinearity) {
     double std = 0;
     init_quiet q;
     const tn_tensor *drawn = NULL;
@@ -124,18 +125,20 @@ static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_dr
     return init_end(&q, t, drawn);
 }
 
-TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
+TN_API tn_tensor *tn_nn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t,
+                                               double gain) {
     return init_xavier(file, line, t, init_draw_uniform, gain);
 }
-TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
+TN_API tn_tensor *tn_nn_init_xavier_normal_at(const char *file, int line, tn_tensor *t,
+                                              double gain) {
     return init_xavier(file, line, t, init_draw_normal, gain);
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
-                                             tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_nn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                                tn_fan mode, tn_nn_init_for nonlinearity) {
     return init_kaiming(file, line, t, init_draw_uniform, a, mode, nonlinearity);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
-                                            tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_nn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                               tn_fan mode, tn_nn_init_for nonlinearity) {
     return init_kaiming(file, line, t, init_draw_normal, a, mode, nonlinearity);
 }
 
@@ -143,9 +146,10 @@ TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tenso
  * so the weight lies within 1 / sqrt(fan in), as the bias does. */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
-    if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
+    if (!tn_nn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU))
+        return false;
     if (!bias) return true;
     if (!init_fans(weight, &in, &out)) return false;
     bound = in > 0 ? 1 / sqrt(in) : 0;
-    return tn_init_uniform_(bias, -bound, bound) != NULL;
+    return tn_nn_init_uniform_(bias, -bound, bound) != NULL;
 }

@@ -41,11 +41,11 @@ static bool embedding_build(tn_module *m) {
 static bool embedding_reset(tn_module *m) {
     TN_SELF(embedding, s, m);
     tn_tensor *row;
-    if (!tn_init_normal_(s->weight, 0, 1)) return false;
+    if (!tn_nn_init_normal_(s->weight, 0, 1)) return false;
     if (s->o.padding_idx == TN_NONE) return true;
     /* A view: filling it writes the table. */
     row = tnp_select(s->weight, 0, s->o.padding_idx);
-    return row && tn_init_constant_(row, 0);
+    return row && tn_nn_init_constant_(row, 0);
 }
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);

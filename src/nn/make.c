@@ -152,7 +152,7 @@ TN_API tn_module *tn_module_hold(tn_module *m) {
 }
 
 TN_API void tn_module_free(tn_module *m) {
-    if (!m || --m->count > 0) return;
+    if (!m || !tn_context_exists() || --m->count > 0) return;
     /* destroy may still read the parts, so they go after it. */
     if (m->row->destroy) m->row->destroy(m);
     tni_hooks_free(m);
@@ -280,7 +280,7 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
     tni_step_begin(&step, file, line, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
     /* The module is one more owner of t, whatever scope holds it. */
-    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
+    if (ok && t) ok = (*tni_part_place(m, m->nparts - 1) = tn_retain(t)) != NULL;
     tni_step_end(&step);
     return ok || make_broken(m);
 }

@@ -25,10 +25,10 @@ typedef struct norm_batch {
 /* torch's initial values: mean 0, variance 1, no batch seen yet, weight 1, bias 0. */
 static bool norm_batch_reset(const norm_batch *n) {
     return (!n->running_mean ||
-            (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
-             tn_init_constant_(n->num_batches_tracked, 0))) &&
-           (!n->weight || tn_init_constant_(n->weight, 1)) &&
-           (!n->bias || tn_init_constant_(n->bias, 0));
+            (tn_nn_init_constant_(n->running_mean, 0) && tn_nn_init_constant_(n->running_var, 1) &&
+             tn_nn_init_constant_(n->num_batches_tracked, 0))) &&
+           (!n->weight || tn_nn_init_constant_(n->weight, 1)) &&
+           (!n->bias || tn_nn_init_constant_(n->bias, 0));
 }
 
 /* Normalises by the batch in training or without running statistics, else by these. momentum k
@@ -101,8 +101,8 @@ TN_MODULE(batch_norm2d,
 /* torch's initial values: the identity behind the normalisation. */
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
-    return (!s->weight || tn_init_constant_(s->weight, 1)) &&
-           (!s->bias || tn_init_constant_(s->bias, 0));
+    return (!s->weight || tn_nn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_nn_init_constant_(s->bias, 0));
 }
 static bool layer_norm_forward(tn_mframe *f) {
     TN_FORWARD(layer_norm, s, a, f);

@@ -73,7 +73,7 @@ TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
 }
 TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
     int32_t v = option_word(m, "device", TN_T_DEVICE);
-    return v ? v : TN_CPU;
+    return v ? v : tn_default_device();
 }
 
 TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why) {

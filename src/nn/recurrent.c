@@ -45,7 +45,7 @@ static bool lstm_reset(tn_module *m) {
     TN_SELF(lstm, s, m);
     double bound = 1 / sqrt((double)s->o.hidden_size);
     for (int i = 0; i < m->nparts; i++)
-        if (!tn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
+        if (!tn_nn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
     return true;
 }
 
@@ -68,14 +68,14 @@ static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor
                            tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
     /* The input's part of the gates needs no state, so one product makes it for all steps:
-     * (T, N, 4H). */
-    tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
-    if (!all) return false;
+     * (T, N, 4H). Unbound at once: T selects would have T gradients of its size. */
+    tn_list gates = tnp_unbind(tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2)), 0);
+    if (gates.n != steps) return false;
     for (int64_t i = 0; i < steps; i++) {
         /* The backward direction reads from the end; y[t] stands at its time either way. */
         int64_t t = d ? steps - 1 - i : i;
         tn_tensor *rest = tnp_linear(*h, lstm_part(s, l, d, 1), lstm_part(s, l, d, 3));
-        if (!lstm_step(tnp_add(tnp_select(all, 0, t), rest, 1), h, c)) return false;
+        if (!lstm_step(tnp_add(gates.at[t], rest, 1), h, c)) return false;
         y[t] = *h;
     }
     return true;

@@ -1,9 +1,10 @@
-/* state.c - changing all tensors of a tree at once: load, to, copy.
+/* state.c - changing all tensors of a tree at once: load, to, copy, and their files.
  *
  * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
  * fail: the tensors stay the same objects, and a failure changes nothing. */
 #include "nn.h"
 #include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
 #include "../api/ops/shape.h"
 
 /* --- exchanges that wait ---------------------------------------------------------------------- */
@@ -394,6 +395,77 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     return copy;
 }
 
+/* --- copy from another tree ------------------------------------------------------------------- */
+
+/* Whether tensor i is there in both lists, with one name, shape and dtype. */
+static bool state_same_part(tn_named_list dst, tn_named_list src, int64_t i) {
+    const tn_named *d = i < dst.n ? &dst.at[i] : NULL, *s = i < src.n ? &src.at[i] : NULL;
+    char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
+    if (!d || !s || strcmp(d->name, s->name) != 0)
+        return tni_nn_error(TN_INVALID,
+                            "copy_from: the structures differ: tensor %lld is %s%.200s%s in dst "
+                            "and %s%.200s%s in src",
+                            (long long)i, d ? "\"" : "", d ? d->name : "absent", d ? "\"" : "",
+                            s ? "\"" : "", s ? s->name : "absent", s ? "\"" : "");
+    if (state_same_shape(d->tensor, s->tensor) && tn_dtype_of(d->tensor) == tn_dtype_of(s->tensor))
+        return true;
+    return tni_nn_error(TN_INVALID, "copy_from: \"%.200s\" is %s in dst and %s in src", d->name,
+                        tni_nn_shape_text(a, sizeof a, d->tensor),
+                        tni_nn_shape_text(b, sizeof b, s->tensor));
+}
+
+/* Plans the new value of one tensor. */
+static bool state_blend(tni_plan *plan, const char *name, tn_tensor *dst, tn_tensor *src,
+                        double tau) {
+    const char kind = tni_dtype_kind(tn_dtype_of(dst));
+    int64_t mark;
+    tn_tensor *t;
+    bool ok;
+    if (dst == src) return true; /* shared by both modules */
+    mark = tn_scope_begin();
+    if (tau == 1 || (kind != 'f' && kind != 'c')) {
+        t = state_convert(src, tn_dtype_of(dst), tn_device_of(dst));
+    } else {
+        if (tn_device_of(src) != tn_device_of(dst))
+            src = state_convert(src, tn_dtype_of(dst), tn_device_of(dst));
+        t = tnp_mul_scalar(dst, tn_float(1 - tau));
+        t = t && src ? tnp_add_(t, src, tau) : NULL;
+    }
+    ok = state_add(plan, name, dst, t);
+    tn_scope_end(mark);
+    return ok;
+}
+
+static bool state_copy_from(tn_module *dst, const tn_module *src, double tau) {
+    tni_plan plan = {{NULL, 0, 0, false}};
+    tn_named_list to, from;
+    bool ok;
+    if (!dst || !src) return tni_nn_error(TN_INVALID, "copy_from: a module is NULL");
+    if (!(tau >= 0 && tau <= 1))
+        return tni_nn_error(TN_INVALID, "copy_from: tau is %g, expected 0 to 1", tau);
+    to = tni_module_tensors(dst);
+    from = tni_module_tensors(src);
+    ok = to.n >= 0 && from.n >= 0;
+    for (int64_t i = 0; ok && (i < to.n || i < from.n); i++) ok = state_same_part(to, from, i);
+    for (int64_t i = 0; ok && i < to.n; i++)
+        ok = state_blend(&plan, to.at[i].name, to.at[i].tensor, from.at[i].tensor, tau);
+    tni_plan_end(&plan, ok);
+    tn_named_free(to);
+    tn_named_free(from);
+    return ok;
+}
+
+TN_API bool tn_module_copy_from_at(const char *file, int line, tn_module *dst, const tn_module *src,
+                                   double tau) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, dst);
+    ok = state_copy_from(dst, src, tau);
+    state_quiet_end(&q);
+    return ok;
+}
+
 /* --- reset ------------------------------------------------------------------------------------ */
 
 /* Children first, as constructors draw: a seed gives the values of a new module. */
@@ -442,6 +514,104 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     /* The tensors of the list are nobody else's, so loading may take them without a copy. */
     ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);
+    state_quiet_end(&q);
+    return ok;
+}
+
+TN_API tn_bytes tn_module_save_memory_at(const char *file, int line, const tn_module *m) {
+    tn_bytes bytes = {NULL, 0};
+    tn_save_args args;
+    tn_named_list list;
+    state_quiet q;
+    if (!tn_ok()) return bytes;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_module_state_dict_at(NULL, 0, m);
+    memset(&args, 0, sizeof args);
+    args.at = list.at;
+    args.n = list.n;
+    if (list.n >= 0) bytes = tn_save_memory_at(file, line, &args);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return bytes;
+}
+
+/* The release of memory that a module borrows. It is the caller's once the load has succeeded; one
+ * that comes before waits for that. */
+typedef struct state_loan {
+    void (*release)(void *data, void *user);
+    void *user;
+    bool given, waits;
+} state_loan;
+
+static void state_loan_end(void *data, void *user) {
+    state_loan *l = (state_loan *)user;
+    if (!l->given) {
+        l->waits = true;
+        return;
+    }
+    if (l->release) l->release(data, l->user);
+    tn_alloc_free(l, sizeof *l);
+}
+
+/* How many tensors of m and below lie in the caller's memory; takes no memory, so it cannot
+ * fail. */
+static int64_t state_borrowed(const tn_module *m, const tn_load_args *a) {
+    int64_t n = 0;
+    for (int i = 0; i < m->nparts; i++) {
+        const tn_module *child = tn_part_child_of(m, i);
+        const tn_tensor *t = tn_part_tensor_of(m, i);
+        uintptr_t at = (uintptr_t)tn_data(t), begin = (uintptr_t)a->data;
+        if (child) n += state_borrowed(child, a);
+        n += tn_is_wrapped(t) && at >= begin && at - begin < a->bytes;
+    }
+    return n;
+}
+
+/* Loads a file in memory, which the tensors borrow if `loan` is not NULL. */
+static bool state_load_memory(tn_module *m, const tn_load_args *args, state_loan *loan) {
+    tn_load_args a = *args;
+    tn_named_list list;
+    bool ok;
+    a.borrowed = NULL;
+    a.release = loan ? state_loan_end : NULL;
+    a.user = loan;
+    list = tn_load_memory_at(NULL, 0, &a);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
+    tn_named_free(list);
+    return ok;
+}
+
+static bool state_borrow(tn_module *m, const tn_load_args *a) {
+    state_loan *loan = (state_loan *)tn_alloc(sizeof *loan);
+    bool ok, last;
+    if (!loan) return false;
+    memset(loan, 0, sizeof *loan);
+    loan->release = a->release;
+    loan->user = a->user;
+    ok = state_load_memory(m, a, loan);
+    loan->given = ok;
+    /* No tensor is over the memory any more: m has taken none, or nothing was loaded. */
+    last = loan->waits || !ok;
+    if (ok && a->borrowed) *a->borrowed = last ? 0 : state_borrowed(m, a);
+    if (ok && last) state_loan_end((void *)(uintptr_t)a->data, loan);
+    if (!ok) tn_alloc_free(loan, sizeof *loan);
+    return ok;
+}
+
+TN_API bool tn_module_load_memory_at(const char *file, int line, tn_module *m,
+                                     const tn_load_args *args) {
+    state_quiet q;
+    bool ok = false;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    if (!m || !args)
+        tni_nn_error(TN_INVALID, "load_memory: the module or the arguments are NULL");
+    else if (args->writable || (args->release && !args->borrow))
+        tni_nn_error(TN_INVALID, "load_memory: a module borrows read-only; release is an option of "
+                                 "borrow");
+    else
+        ok = args->borrow ? state_borrow(m, args) : state_load_memory(m, args, NULL);
+    if (ok && args->borrowed && !args->borrow) *args->borrowed = 0;
     state_quiet_end(&q);
     return ok;
 }

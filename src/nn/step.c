@@ -3,16 +3,15 @@
 #include "nn.h"
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
-    char text[1000];
     tn_path *p = tn_path_current();
     va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     /* The outermost link has the user's line; tn_error_set puts the text of the
      * innermost in front. */
     while (p && p->caller) p = p->caller;
-    return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
+    va_start(list, format);
+    tn_error_set_list(code, p ? p->file : NULL, p ? p->line : 0, format, list);
+    va_end(list);
+    return false;
 }
 
 /* The class name alone: "Linear: ...". An empty name puts nothing before the message. */

@@ -270,7 +270,7 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
     return t;
 }
 
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
                              tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
@@ -286,8 +286,12 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     }
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
-    /* One more owner first: t may live only through the part that it replaces. */
-    tn_retain(t);
+    /* One more owner first: t may live only through the part that it replaces. A freed one has
+     * none. */
+    tni_step_begin(&step, file, line, m->type);
+    i = !t || tn_retain(t);
+    tni_step_end(&step);
+    if (!i) return false;
     tn_release((tn_tensor *)*at);
     *at = t;
     return true;

@@ -53,14 +53,14 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     return tn_ok() ? tn_item(total) : (double)NAN;
 }
 
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
-                                   double norm_type) {
+TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,
+                                      double max_norm, double norm_type) {
     tni_step step;
     int64_t mark;
     double norm;
     bool mode;
     if (!tn_ok()) return (double)NAN;
-    tni_step_begin(&step, file, line, "clip_grad_norm");
+    tni_step_begin(&step, file, line, "nn_clip_grad_norm");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     norm = clip_run(params, max_norm, norm_type);

@@ -121,11 +121,14 @@ static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     /* A parameter that is in two groups would be stepped twice. */
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        if (!params.at[i])
+        tn_tensor *t = params.at[i];
+        if (!t)
             ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
-        else if (!tn_is_leaf(params.at[i]))
+        else if (tn_owners(t) == 0)
+            ok = tn_retain(t) != NULL; /* the error of a freed tensor */
+        else if (!tn_is_leaf(t))
             ok = tni_nn_error(TN_INVALID, "params[%lld] is not a leaf", (long long)i);
-        else if (!tni_map_at(&seen, params.at[i], &fresh))
+        else if (!tni_map_at(&seen, t, &fresh))
             ok = false;
         else if (!fresh)
             ok = tni_nn_error(TN_INVALID, "params[%lld] is already in the optimizer", (long long)i);
@@ -191,7 +194,7 @@ TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow
 }
 
 TN_API void tn_optimizer_free(tn_optimizer *o) {
-    if (!o) return;
+    if (!o || !tn_context_exists()) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     /* States that were never made are NULL, which releasing allows. */
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);

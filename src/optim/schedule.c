@@ -74,7 +74,8 @@ static bool schedule_rates(tn_schedule *s) {
 }
 
 TN_API void tn_schedule_free(tn_schedule *s) {
-    if (s) tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
+    if (s && tn_context_exists())
+        tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
 }
 
 /* StepLR: one factor gamma each `every` steps. */
@@ -82,9 +83,9 @@ static double schedule_step_next(const tn_schedule *s, int group, double lr) {
     (void)group;
     return s->count % s->every ? lr : lr * s->gamma;
 }
-TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
-                                  double gamma) {
-    tn_schedule *s = schedule_new(file, line, "step_lr", o, schedule_step_next,
+TN_API tn_schedule *tn_optim_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                        double gamma) {
+    tn_schedule *s = schedule_new(file, line, "optim_step_lr", o, schedule_step_next,
                                   every < 1 ? "every must be positive" : NULL);
     if (!s) return NULL;
     /* Set after the construction, which does not call `next`. */
@@ -105,10 +106,10 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0);
     return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
-TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
-                                    double eta_min) {
+TN_API tn_schedule *tn_optim_cosine_lr_at(const char *file, int line, tn_optimizer *o,
+                                          int64_t t_max, double eta_min) {
     bool fits = t_max >= 1 && tni_is_count((double)t_max);
-    tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
+    tn_schedule *s = schedule_new(file, line, "optim_cosine_lr", o, schedule_cosine_next,
                                   fits ? NULL : "t_max: expected 1 to 2^53");
     if (!s) return NULL;
     s->every = t_max;
@@ -121,9 +122,9 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
-                                    double (*factor)(int64_t step, void *user), void *user) {
-    tn_schedule *s = schedule_new(file, line, "lambda_lr", o, schedule_lambda_next,
+TN_API tn_schedule *tn_optim_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                          double (*factor)(int64_t step, void *user), void *user) {
+    tn_schedule *s = schedule_new(file, line, "optim_lambda_lr", o, schedule_lambda_next,
                                   factor ? NULL : "factor is NULL");
     tni_step step;
     bool ok;
@@ -131,7 +132,7 @@ TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
     s->factor = factor;
     s->user = user;
     /* torch sets the rates for count 0 at once; the program's function may fail. */
-    tni_step_begin(&step, file, line, "lambda_lr");
+    tni_step_begin(&step, file, line, "optim_lambda_lr");
     ok = schedule_rates(s);
     tni_step_end(&step);
     if (ok) return s;

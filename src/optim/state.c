@@ -52,7 +52,7 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state", i,
+            dict_add(d, tnp_from(&count, tn_empty_dims(), TN_F32, TN_CPU), "state", i,
                      dict_span("step"));
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor *state = o->state[i * o->nstates + k];
@@ -68,13 +68,13 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
     tn_tensor *t = NULL;
     if (p->type == TN_T_FLOATS) {
         memcpy(&list, options + p->offset, sizeof list);
-        t = tn_from_at(NULL, 0, list.at, tn_ints_of(&list.n, 1), TN_F64);
+        t = tnp_from(list.at, tn_ints_of(&list.n, 1), TN_F64, TN_CPU);
     } else if (!tn_param_number(p, options, &s)) {
         return;
     } else if (s.kind == TN_KIND_FLOAT) {
-        t = tn_from_at(NULL, 0, &s.real, tn_empty_dims(), TN_F64);
+        t = tnp_from(&s.real, tn_empty_dims(), TN_F64, TN_CPU);
     } else if (s.kind != TN_KIND_NONE || TN_TYPES_CODE >> p->type & 1) { /* no word is 0 */
-        t = tn_from_at(NULL, 0, &s.integer, tn_empty_dims(), TN_I64);
+        t = tnp_from(&s.integer, tn_empty_dims(), TN_I64, TN_CPU);
     } else {
         return;
     }

@@ -148,7 +148,7 @@ static tn_tensor *py_backward_first(tn_tensor *t, tn_tensor *grad) {
 /* Adds grad to .grad of t. */
 static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old = tn_grad_of(t), *now;
-    now = tn_own(old ? tnp_add(old, grad, 1) : py_backward_first(t, grad));
+    now = tn_take(old ? tnp_add(old, grad, 1) : py_backward_first(t, grad));
     bool ok = now && tnp_set_grad(t, now);
     if (now) tn_release(now);
     return ok;
@@ -166,7 +166,7 @@ static bool py_backward_inner(py_pass *p) {
     mode = tn_set_grad_mode(p->create);
     for (int64_t i = 0; i < p->inputs.n; i++) {
         if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
-        tn_release(tn_own(grads[i]));
+        tn_release(tn_take(grads[i]));
     }
     tn_set_grad_mode(mode);
     py_give(grads);
@@ -263,7 +263,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
-        PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        PyObject *one = t ? py_wrap(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -359,7 +359,7 @@ static PyObject *py_tensor_detach_(PyObject *self, PyObject *unused) {
     int line;
     (void)unused;
     py_here(&file, &line);
-    return tn_forget_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
+    return tn_detach_inplace_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
 }
 
 static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
@@ -372,7 +372,7 @@ static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
     tn_tensor *t = tn_detach_at(NULL, 0, &a);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {

@@ -125,7 +125,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
         return r;
     }
     tn_tensor *t = py_buffer_tensor(v);
-    if (t) return py_wrap(tn_own(t));
+    if (t) return py_wrap(tn_take(t));
     PyBuffer_Release(v);
     py_give(v);
     return NULL;
@@ -189,7 +189,7 @@ static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
     /* a view of its own: it keeps the memory, not the Python object */
-    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
+    given->tensor = tn_take(tnp_detach(t)); /* t.data may be replaced */
     if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
@@ -289,7 +289,7 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
         PyBuffer_Release(v);
         return py_give(v), NULL;
     }
-    PyObject *o = py_wrap(tn_own(t));
+    PyObject *o = py_wrap(tn_take(t));
     if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
         Py_DECREF(o);
         return py_raise();

@@ -116,7 +116,7 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
         return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' must be Tensor");
     /* a leaf, whatever data was */
     tn_tensor *t = tnp_detach(py_of(data));
-    PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_own(t)) : py_raise();
+    PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_take(t)) : py_raise();
     if (r && grad == Py_True && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
         Py_DECREF(r);
         return py_raise();
@@ -168,11 +168,11 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     memset(&options, 0, sizeof options);
     /* keeps the tensor: no Python object is involved */
     options.release = py_own_tensor_end;
-    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
+    if (!(options.user = tn_take(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;
     tn_tensor *r = tn_wrap_at(NULL, 0, data, tn_ints_of(size, 1), TN_U8, &options);
-    if (r) return py_wrap(tn_own(r));
+    if (r) return py_wrap(tn_take(r));
     tn_release((tn_tensor *)options.user);
     return py_raise();
 }
@@ -201,10 +201,11 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
-/* torch's number of a CPU. */
+/* The number in the device's name, "cuda:1"; without one -1. */
 static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
-    (void)self, (void)unused;
-    return PyLong_FromLong(-1);
+    const char *colon = strchr(tn_device_name(tn_device_of(py_of(self))), ':');
+    (void)unused;
+    return PyLong_FromLong(colon ? strtol(colon + 1, NULL, 10) : -1);
 }
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;

@@ -50,7 +50,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     if (detached) tn_free(detached);
     /* taken: r has its own count of the memory */
     Py_DECREF(o);
-    PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
+    PyObject *made = r ? py_wrap(tn_take(r)) : py_raise();
     if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
         Py_DECREF(made);
         return py_raise();
@@ -62,7 +62,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
 static PyObject *py_making_of_numbers(const py_making *m) {
     tn_tensor *t = py_nested_tensor(m->data, m->dtype);
     if (!t) return py_raise();
-    PyObject *o = py_wrap(tn_own(t));
+    PyObject *o = py_wrap(tn_take(t));
     if (o && m->device) {
         py_making plain = *m;
         /* the numbers have their dtype already */
@@ -115,7 +115,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
     PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
     tn_tensor *t;
-    tn_device_id device = TN_NO_DEVICE;
+    tn_device_id device = TN_CPU;
     if (kwargs && PyDict_Size(kwargs)) {
         PyObject *o = py_entry(kwargs, "device");
         if (!o && PyErr_Occurred()) return NULL;
@@ -146,7 +146,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     } else {
         return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
     }
-    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
+    return t ? py_wrap_as(type, tn_take(t)) : py_raise();
 }
 
 PY_PRIV PyObject *py_index_refuse(PyObject *o) {
@@ -196,12 +196,13 @@ static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     const tn_device_id device = tn_device_of(py_of(self));
     if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    if (device != TN_CPU)
-        return PyErr_Format(PyExc_NotImplementedError,
-                            "tolist(): the tensor is on device %s, not on the CPU",
-                            tn_device_name(device));
     /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */
-    tn_tensor *t = tn_own(tnp_detach(py_of(self)));
+    tn_tensor *t = tn_take(tnp_detach(py_of(self)));
+    if (t && device != TN_CPU) {
+        tn_tensor *copy = tn_take(tnp_to(t, TN_CPU, tn_dtype_of(t), false, false));
+        tn_release(t);
+        t = copy;
+    }
     if (!t) return py_raise();
     PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
     tn_release(t);

@@ -37,7 +37,7 @@ typedef struct py_dl_versioned { /* "dltensor_versioned" */
     py_dl_tensor t;
 } py_dl_versioned;
 
-enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
 
 #define DL_CODE(NAME, text, bytes, kind, alias, computes, loop, largest, digits, safetensors, \
                 dlpack, buffer)                                                               \
@@ -78,13 +78,25 @@ static void py_dl_capsule_free(PyObject *capsule) {
     }
 }
 
-/* Fills the description; false: not in CPU memory. sizes has room for shape and strides. */
+/* The kind and number of t's device; false: DLPack has no kind for it. */
+static bool py_dl_where(const tn_tensor *t, int *type, int *id) {
+    const char *name = tn_device_name(tn_device_of(t));
+    const bool cuda = !strncmp(name, "cuda:", 5);
+    *type = cuda ? DL_CUDA : DL_CPU;
+    *id = cuda ? (int)strtol(name + 5, NULL, 10) : 0;
+    return cuda || tn_device_of(t) == TN_CPU;
+}
+
+/* Fills the description; false: in memory that DLPack does not know. sizes has room for shape and
+ * strides. */
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
     const int n = tn_ndim(t);
     const tn_dtype dtype = tn_dtype_of(t);
-    if (tn_device_of(t) != TN_CPU) return false;
-    to->data = tn_data(t);
-    to->device.type = DL_CPU;
+    int type, id;
+    if (!py_dl_where(t, &type, &id)) return false;
+    to->data = type == DL_CPU ? tn_data(t) : tn_device_data(t);
+    to->device.type = type;
+    to->device.id = id;
     to->ndim = n;
     to->dtype.code = py_dl_code[dtype];
     to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
@@ -129,11 +141,15 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
 
 /* Reads the arguments of __dlpack__; false with an exception. *versioned: who asks knows
  * DLPack 1. */
-static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, bool *versioned) {
+static bool py_dl_asked(const tn_tensor *t, PyObject *stream, PyObject *version, PyObject *device,
+                        bool *versioned) {
     int64_t n = -1;
-    int type = DL_CPU, id = 0, major = 0, minor = 0;
+    int type, id, major = 0, minor = 0, own, number;
+    const bool known = py_dl_where(t, &own, &number);
+    type = own;
+    id = number;
     /* the array API: None or -1 for memory without streams */
-    if (stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
+    if (known && own == DL_CPU && stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
     }
@@ -143,8 +159,9 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
         return false;
     }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
-    if (type != DL_CPU || id) {
-        PyErr_SetString(PyExc_BufferError, "a CPU tensor can be exported to CPU memory only");
+    if (type != own || id != number) {
+        PyErr_Format(PyExc_BufferError, "a %s tensor can be exported to %s memory only",
+                     own == DL_CPU ? "CPU" : "CUDA", own == DL_CPU ? "CPU" : "its own");
         return false;
     }
     if (version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor)) return false;
@@ -160,7 +177,7 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
     bool versioned = false;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", (char **)(uintptr_t)names,
                                      &stream, &version, &device, &copy) ||
-        !py_dl_asked(stream, version, device, &versioned))
+        !py_dl_asked(py_of(self), stream, version, device, &versioned))
         return NULL;
     int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
     if (copies < 0) return NULL;
@@ -175,14 +192,18 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
      * nobody's record */
     given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
     if (!given) return py_raise();
+    /* the consumer's stream knows nothing of what this one still computes */
+    if (tn_device_of(given) != TN_META && !tnp_device_wait(tn_device_of(given)))
+        return tn_free(given), py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
-    return py_dl_give(tn_own(given), versioned, flags);
+    return py_dl_give(tn_take(given), versioned, flags);
 }
 
 /* x.__dlpack_device__(): what kind of memory, before anything is exported. */
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
+    int type, id;
     (void)unused;
-    if (tn_device_of(py_of(self)) == TN_CPU) return Py_BuildValue("(ii)", DL_CPU, 0);
+    if (py_dl_where(py_of(self), &type, &id)) return Py_BuildValue("(ii)", type, id);
     return PyErr_Format(PyExc_ValueError, "Unknown device type %s for Dlpack",
                         tn_device_name(tn_device_of(py_of(self))));
 }
@@ -276,7 +297,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
                             "capsules can be consumed only once, so you might have already "
                             "constructed a tensor from it once.");
     }
-    return t ? py_wrap(tn_own(t)) : NULL;
+    return t ? py_wrap(tn_take(t)) : NULL;
 }
 
 /* o.__dlpack__, with a version where it knows of them. */

@@ -305,7 +305,7 @@ static void py_lines_find(void) {
 
 PY_PRIV bool py_lines_begin(const char *package) {
     py_lines_find();
-    tn_lines_on(py_decode);
+    tn_set_line_decoder(py_decode);
     snprintf(py_lines.package, sizeof py_lines.package, "%s", package);
     return true;
 }

@@ -20,11 +20,11 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
-    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
+    if (!(options.user = tn_take(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
     bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
-    if (bytes) return py_wrap(tn_own(bytes));
+    if (bytes) return py_wrap(tn_take(bytes));
     tn_release((tn_tensor *)options.user);
     return py_raise();
 }
@@ -57,7 +57,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     } else {
         tn_tensor *t =
             tn_wrap_at(NULL, 0, (char *)v->buf + from, tn_ints_of(&size, 1), dtype, &options);
-        if (t) return py_wrap(tn_own(t));
+        if (t) return py_wrap(tn_take(t));
         py_raise();
     }
     PyBuffer_Release(v);
@@ -226,7 +226,7 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     /* stopped by Ctrl-C that was somebody else's: made again */
     do t = tn_safetensors_get_at(NULL, 0, f, name);
     while (!t && py_stopped());
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static PyMethodDef py_files_functions[] = {

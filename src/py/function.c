@@ -242,7 +242,7 @@ static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact
     if (t) return py_wrap_borrowed(t);
     if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
     t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 /* The user's backward(ctx, *grads), as a tuple. */
@@ -369,7 +369,7 @@ PY_PRIV const tn_history *py_context_history(PyObject *ctx) { return ((py_contex
 static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
     tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
     if (!t || t == py_of(o)) return Py_NewRef(o);
-    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
+    return py_wrap(tn_take(t)); /* another header: o is an input, or has a history of its own */
 }
 
 /* The outputs as the caller sees them, a tuple if forward returned one. */
@@ -424,7 +424,7 @@ static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, Py
     for (int i = 0; i < ctx->nargs; i++)
         if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
             const tn_detach_args a = {py_of(o)};
-            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+            return py_wrap(tn_take(tn_detach_at(NULL, 0, &a)));
         }
     return Py_NewRef(o);
 }
@@ -583,7 +583,7 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     /* lent by the pass */
     tn_tensor *t = tn_function_saved(ctx->f, k);
     if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
-        return py_wrap(tn_own(t));
+        return py_wrap(tn_take(t));
     if (t) return py_wrap_borrowed(t);
     if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
     tn_error_take(NULL);

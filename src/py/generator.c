@@ -1,15 +1,15 @@
 /* generator.c - Generator: a stream of random numbers, and the default one. */
 #include "py.h"
 
-/* Whether a device is the CPU, where all numbers are drawn; false with an exception. */
-static bool py_generator_on_cpu(PyObject *device) {
-    tn_device_id id = TN_CPU;
-    if (py_to_device(device, &id) && id == TN_CPU) return true;
+/* The device where a generator is to draw; false with an exception. */
+static bool py_generator_place(PyObject *device, tn_device_id *id) {
+    *id = TN_NO_DEVICE;
+    if (py_to_device(device, id) && *id != TN_META) return true;
     if (!PyErr_Occurred())
-        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
-                     id == TN_CPU
+        PyErr_Format(*id == TN_NO_DEVICE ? PyExc_TypeError : PyExc_RuntimeError,
+                     *id == TN_NO_DEVICE
                          ? "Generator(): argument 'device' must be str or torch.device, not %R"
-                         : "Generator(): random numbers are drawn on the CPU, not on %R",
+                         : "Generator(): no random numbers are drawn on %R",
                      device);
     return false;
 }
@@ -18,12 +18,14 @@ static bool py_generator_on_cpu(PyObject *device) {
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
+    tn_device_id id = TN_CPU;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
         return NULL;
-    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
+    if (device != Py_None && !py_generator_place(device, &id)) return NULL;
     py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
     if (!g) return NULL;
     g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
+    g->device = id;
     /* the default generator is the library's, these are ours */
     g->owned = true;
     if (g->generator) return (PyObject *)g;
@@ -73,11 +75,11 @@ static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     const int64_t size[1] = {TN_GENERATOR_BYTES};
     (void)unused;
     py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
+    tn_generator_state(((py_generator *)self)->generator, state);
     py_draw_end();
     /* copied */
-    tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    tn_tensor *t = tnp_from(state, tn_ints_of(size, 1), TN_U8, TN_CPU);
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 /* g.set_state(state): takes what get_state gave; the library checks the content. */
 static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
@@ -89,7 +91,7 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
     uint8_t state[TN_GENERATOR_BYTES];
     memcpy(state, tn_data(py_of(o)), sizeof state);
     py_draw_begin();
-    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
+    bool ok = tn_generator_set_state(((py_generator *)self)->generator, state);
     py_draw_end();
     return ok ? Py_NewRef(self) : py_raise();
 }
@@ -99,7 +101,7 @@ static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
     uint64_t seed;
     (void)unused;
     py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
+    tn_generator_state(((py_generator *)self)->generator, state);
     py_draw_end();
     memcpy(&seed, state, sizeof seed);
     return PyLong_FromUnsignedLongLong(seed);
@@ -124,6 +126,7 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
     PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
+    if (g) ((py_generator *)g)->device = ((const py_generator *)self)->device;
     PyObject *r = g ? py_generator_set_state(g, state) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(state);
@@ -131,8 +134,9 @@ static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     return r;
 }
 static PyObject *py_generator_device(PyObject *self, void *unused) {
-    (void)self, (void)unused;
-    return py_device_of(TN_CPU);
+    const tn_device_id device = ((const py_generator *)self)->device;
+    (void)unused;
+    return py_device_of(device ? device : TN_CPU);
 }
 static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, NULL, NULL, NULL},
                                                 {NULL, NULL, NULL, NULL, NULL}};

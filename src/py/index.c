@@ -26,7 +26,7 @@ typedef struct py_indexing {
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
     if (!view) return py_raise(), false;
     if (x->new_view) tn_free(x->at);
-    x->at = tn_own(view);
+    x->at = tn_take(view);
     x->new_view = true;
     return true;
 }
@@ -131,8 +131,8 @@ static bool py_index_truth(py_indexing *x, bool truth) {
     if (!py_index_none(x)) return false;
     x->dim--;
     /* a mask of the new dimension, which selects it or nothing */
-    mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_NO_DEVICE);
-    PyObject *o = mask ? py_wrap(tn_own(mask)) : py_raise();
+    mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_CPU);
+    PyObject *o = mask ? py_wrap(tn_take(mask)) : py_raise();
     if (!o) return false;
     x->held[x->nheld++] = o;
     return py_index_by(x, py_of(o));
@@ -269,7 +269,7 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->line = 0;
     /* members are known by address while Python code of later ones runs */
     x->turn = py_lend();
-    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
+    if (py.planning || (tn_needs_grad(t) && tn_grad_mode())) py_here(&x->file, &x->line);
 }
 
 /* Drops what was made, and lets waiting releases happen. */
@@ -298,7 +298,7 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     if (!*fits) return NULL;
     const tn_select_args a = {t, 0, i};
     r = tn_select_at(file, line, &a);
-    return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
+    return TNI_LIKELY(r != NULL) ? py_wrap(tn_take(r)) : py_raise();
 }
 
 /* x[key]: a view, or a copy where a tensor indexes. */
@@ -334,7 +334,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
                           : tnp_view(x.at, tn_empty_dims()); /* x[...]: an alias */
     }
     py_index_end(&x);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* --- assignment ------------------------------------------------------------------------------- */
@@ -346,7 +346,7 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     /* torch converts a single element, and refuses a tensor of another dtype */
     bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
     if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
-    if (as) tn_own(as);
+    if (as) tn_take(as);
     memset(&a, 0, sizeof a);
     a.self = x->at;
     a.indices = tn_tensors_of(x->list, x->nlists);
@@ -399,14 +399,14 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     } else {
         v = tnp_full(tn_empty_dims(), s, tn_dtype_of(x->at), tn_device_of(x->at));
         if (!v) return py_raise(), false;
-        made = tn_own(v);
+        made = tn_take(v);
     }
     int most = x->nlists ? 0 : tn_ndim(x->at);
     while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */
         tn_tensor *less = tnp_select(v, 0, 0);
         if (made) tn_free(made);
         if (!less) return py_raise(), false;
-        v = made = tn_own(less);
+        v = made = tn_take(less);
     }
     const tn_copy_args a = {x->at, v};
     ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;

@@ -65,6 +65,14 @@ PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
                          (long long)m.allocations);
 }
 
+/* Most bytes in use since the last call of this. */
+PY_PRIV PyObject *py_inspect_peak(PyObject *self, PyObject *unused) {
+    tn_memory_stats m = tn_memory();
+    (void)self, (void)unused;
+    tn_memory_reset_peak();
+    return PyLong_FromLongLong((long long)m.bytes_peak);
+}
+
 /* The library's error that a call has left behind, which is a fault of src/py; or None. */
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     tn_error_info info;

@@ -74,7 +74,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
             tn_tensor *r = py_loader_select(py_of(o), rows);
-            one = r ? py_wrap(tn_own(r)) : py_raise();
+            one = r ? py_wrap(tn_take(r)) : py_raise();
         }
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);

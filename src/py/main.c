@@ -91,8 +91,11 @@ static PyMethodDef py_main_functions[] = {
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
     {"_package", py_main_package, METH_O, NULL},
+    {"_plan_begin", py_plan_begin, METH_NOARGS, "meta tensors count until _plan_end"},
+    {"_plan_end", py_plan_end, METH_NOARGS, "(peak, tensor_peak, end, rest, parts)"},
     {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
+    {"_peak", py_inspect_peak, METH_NOARGS, "most bytes in use since the last call"},
     {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
     {"_fail_after", py_inspect_fail_after, METH_VARARGS,
      "(n, once=False): after n more, allocations fail, or one does; -1: none. How many were left"},
@@ -100,16 +103,18 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin, py_errors_begin,    py_types_begin,   py_generators_begin, py_devices_begin,
-    py_tensor_begin, py_groups_begin,    py_number_begin,  py_buffers_begin,    py_create_begin,
-    py_optim_begin,  py_loader_begin,    py_files_begin,   py_autograd_begin,   py_modes_begin,
-    py_hooks_begin,  py_functions_begin, py_nodes_begin,   py_parameters_begin, py_modules_begin,
-    py_taps_begin,   py_override_begin,  py_convert_begin, py_dlpack_begin,
+    py_places_begin,  py_errors_begin, py_types_begin,     py_generators_begin, py_devices_begin,
+    py_cuda_begin,    py_tensor_begin, py_groups_begin,    py_number_begin,     py_buffers_begin,
+    py_create_begin,  py_optim_begin,  py_loader_begin,    py_files_begin,      py_autograd_begin,
+    py_modes_begin,   py_hooks_begin,  py_functions_begin, py_nodes_begin,      py_parameters_begin,
+    py_modules_begin, py_taps_begin,   py_override_begin,  py_convert_begin,    py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {
     /* the allocator of tests first, as it has to see every block */
     if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
+    /* tensors of Python are in no scope: it counts them itself */
+    tn_set_unscoped_warning(-1);
 #ifndef TNI_OBJECTS
     /* the library as other extensions reach it: tensorh.h */
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);

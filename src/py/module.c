@@ -422,7 +422,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
         fits = py_is_tensor(o);
         at[i] = fits ? py_of(o) : NULL;
     }
-    if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
+    if (fits) norm = tn_nn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
     py_give(at);
     if (!fits)
         return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");

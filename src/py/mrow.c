@@ -46,10 +46,13 @@ static bool py_mrow_take(py_module *m, tn_module *made) {
 /* What py_call_bound runs with bound options: makes the library's module. */
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
+    const char *file = NULL;
+    int line = 0;
     (void)elements;
+    if (py.planning) py_here(&file, &line);
     /* initial values are random */
     py_draw_begin();
-    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    tn_module *made = tn_module_make(file, line, m->kind->row, args);
     py_draw_end();
     if (!made) return py_raise();
     if (!py_mrow_take(m, made)) return NULL;
@@ -281,7 +284,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
     if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
     py_mrow_mark(now, false);
-    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
+    if (!tn_module_set_tensor_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
     py_mrow_mark(t, true);
     return true;
 }
@@ -401,7 +404,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     int line = 0;
     const bool draws = made->training && py_mrow_draws(m);
     bool ok;
-    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    if (py.planning || (tn_grad_mode() && py_mrow_records(m, args))) py_here(&file, &line);
     /* the shapes that the row expects follow from options, which are not true any more */
     if (m->reshaped) made->expect = NULL;
     do {
@@ -437,7 +440,7 @@ static PyObject *py_mrow_failed(PyObject *self) {
 static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
     PyObject *all = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
-        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
+        PyObject *o = out[from + i] ? py_wrap(tn_take(out[from + i])) : Py_NewRef(Py_None);
         if (all && o)
             PyTuple_SetItem(all, i, o);
         else
@@ -497,7 +500,7 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     /* a row that returns its input, Identity: the same object */
-    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
+    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_take(out[0]));
 }
 
 /* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */

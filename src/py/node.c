@@ -50,7 +50,7 @@ static void py_node_dealloc(PyObject *self) {
             *at = n->next;
             break;
         }
-    tn_history_drop(n->history);
+    tn_history_free(n->history);
     tn_release(n->leaf);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);

@@ -66,13 +66,13 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NOTIMPLEMENTED;
     }
-    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_CPU), *t = own;
     /* a number of a wider kind keeps its own dtype, and promotion widens */
     if (own && py_dtype_kind(dtype) >= s.kind) {
         t = tnp_to_dtype(own, dtype, false, true);
         tn_free(own);
     }
-    return t ? py_wrap(tn_own(t)) : py_raise();
+    return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
 /* a op b with a tensor b and a number or array a. */

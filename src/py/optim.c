@@ -332,7 +332,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
 
 /* Puts a new tensor into the state; a new reference to its wrapper. */
 static PyObject *py_optim_put(PyObject *d, PyObject *name, tn_tensor *t) {
-    PyObject *o = t ? py_wrap(tn_own(t)) : py_raise();
+    PyObject *o = t ? py_wrap(tn_take(t)) : py_raise();
     if (o && PyDict_SetItem(d, name, o)) Py_CLEAR(o);
     return o;
 }
@@ -354,9 +354,9 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     }
     now = (float)count;
     if (!o) w->made[i] |= PY_MADE_STEP;
-    w->step[i] = fits ? Py_NewRef(o)
-                      : py_optim_put(w->of[i], w->r->step,
-                                     tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    w->step[i] =
+        fits ? Py_NewRef(o)
+             : py_optim_put(w->of[i], w->r->step, tnp_from(&now, tn_empty_dims(), TN_F32, TN_CPU));
     /* the step that is about to be made */
     w->count[i] = count + 1;
     return w->step[i] != NULL;

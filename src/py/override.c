@@ -184,7 +184,7 @@ PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
     const tn_view_args v = {t, tn_empty_dims()};
     tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
-    return r ? py_wrap_as(type, tn_own(r)) : py_raise();
+    return r ? py_wrap_as(type, tn_take(r)) : py_raise();
 }
 
 /* o as an instance of type; takes o. A tensor that nobody else has just changes its wrapper. */

@@ -5,14 +5,14 @@
 static tn_tensor *py_parameter_alias(tn_tensor *data, bool requires_grad) {
     tn_tensor *t = tnp_detach(data);
     /* lent by the call, so it is owned here or freed */
-    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_own(t)
+    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_take(t)
                                                                           : (tn_free(t), NULL);
 }
 
 /* Parameter() without data: a tensor of no elements, as torch. */
 static tn_tensor *py_parameter_empty(void) {
     const int64_t size[1] = {0};
-    return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
+    return tn_take(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
 /* A leaf over the memory of data, or an empty one for None. New. */
@@ -64,7 +64,7 @@ static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
     }
     /* a copy is a leaf, so the clone is not recorded */
     bool mode = tn_set_grad_mode(false);
-    copy = tn_own(tnp_clone(t, (tn_memory_format)0));
+    copy = tn_take(tnp_clone(t, (tn_memory_format)0));
     tn_set_grad_mode(mode);
     if (copy && tn_needs_grad(t) && !tn_requires_grad_at(NULL, 0, copy, true))
         tn_release(copy), copy = NULL;

@@ -459,18 +459,19 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     return 1;
 }
 
-/* What makes tensors of nothing makes them where this thread does by default: modules, and what a
- * user calls. */
+/* Rows that make tensors of nothing make them where the thread does by default. The package's own
+ * calls of them count on the CPU. */
 static void py_bind_place(py_bind *b) {
-    /* a row of tensors makes its results where they are */
-    const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
-    if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
+    const tn_device_id cpu = TN_CPU;
+    /* a row of tensors makes its results where they are, and modules belong to who makes them */
+    if (!b->row || b->gen->nfixed || b->gen->props & TN_PROP_LISTS) return;
+    if (tn_default_device() == TN_CPU || !py_here_is_ours()) return;
     for (int i = 0; i < b->gen->nparam; i++) {
         const tn_param *p = &b->gen->param[i];
         tn_device_id asked;
         if (p->type != TN_T_DEVICE) continue;
         memcpy(&asked, b->args.bytes + p->offset, sizeof asked);
-        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &device, sizeof device);
+        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &cpu, sizeof cpu);
     }
 }
 

@@ -14,6 +14,8 @@
 #include "python.h"
 
 #include "../api/ops.h"
+#include "../api/device.h"
+#include "../api/plan.h"
 #include "../api/train.h"
 
 #ifdef TNI_OBJECTS
@@ -51,6 +53,7 @@ typedef struct py_dtype {
 
 typedef struct py_generator {
     PyObject_HEAD tn_generator *generator;
+    tn_device_id device; /* for whose tensors it is meant; TN_NO_DEVICE: the CPU's */
     bool owned;
 } py_generator;
 
@@ -71,6 +74,7 @@ typedef struct py_state {
     int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
+    bool planning; /* a plan of memory asks each call for its line (plan.c) */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -243,6 +247,11 @@ PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
 
+/* --- plan.c ----------------------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_plan_begin(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_plan_end(PyObject *self, PyObject *unused);
+
 /* --- row.c, docs.c, inspect.c ----------------------------------------------------------------- */
 
 PY_PRIV bool py_row_is_method(const tn_row *row); /* of Tensor */
@@ -264,6 +273,7 @@ PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_peak(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 
 /* --- place.c ---------------------------------------------------------------------------------- */
@@ -381,9 +391,15 @@ PY_PRIV int py_generators_begin(PyObject *module);
 PY_PRIV int py_buffers_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
-/* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
+/* The default device that the program has set in this thread; TN_NO_DEVICE: none. */
 PY_PRIV tn_device_id py_default_device(void);
-/* A name or a torch.device; false: neither, without an exception, or with one. */
+/* cuda.c. The device of that number, -1: the thread's current one. false with an exception, which
+ * says why it cannot be used. */
+PY_PRIV bool py_cuda_device(int index, tn_device_id *to);
+PY_PRIV int py_cuda_set(int index); /* the current one; that before, -1 with an exception */
+PY_PRIV int py_cuda_begin(PyObject *module);
+/* A name, a torch.device, or a number of CUDA's; false: none of these, without an exception, or
+ * with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 /* What __reduce__ returns: the module's function of that name and one argument, which it takes. */
 PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument);

@@ -58,7 +58,7 @@ TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     if (known) return py_wrap_known(t, known);
     /* its wrapper let it go while the call ran: the count is the retired list's */
     if (TNI_UNLIKELY(py.retired) && py_retired_has(t)) return py_wrap(tn_retain(t));
-    return py_wrap(tn_own(t));
+    return py_wrap(tn_take(t));
 }
 
 /* A named tuple of the results r, which it takes; None of a row without results. */
@@ -88,7 +88,7 @@ static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
 PY_PRIV PyObject *py_results_list(tn_list l) {
     PyObject *all = PyTuple_New((Py_ssize_t)l.n);
     for (int64_t i = 0; i < l.n; i++) {
-        PyObject *one = l.at[i] ? py_wrap(tn_own(l.at[i])) : Py_NewRef(Py_None);
+        PyObject *one = l.at[i] ? py_wrap(tn_take(l.at[i])) : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -97,14 +97,14 @@ PY_PRIV PyObject *py_results_list(tn_list l) {
         }
     }
     /* the holder owned the array; the tensors were taken one by one */
-    tn_free(tn_own(l.holder));
+    tn_free(tn_take(l.holder));
     return all;
 }
 
 /* "-> bool": the row's result is a 0-dim tensor in C. */
 static PyObject *py_result_truth(tn_tensor *t) {
     bool truth = tnp_item_int(t) != 0;
-    tn_free(tn_own(t));
+    tn_free(tn_take(t));
     return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
 
@@ -152,8 +152,9 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
         tn_tensor *one[8];
         tn_list list;
     } r;
-    /* the place is only for the tape's messages; errors here have a traceback of Python's */
-    if (records && tn_grad_mode()) py_here(&file, &line);
+    /* the place is only for the tape's messages and for plans; errors here have a traceback of
+     * Python's */
+    if (TNI_UNLIKELY(py.planning) || (records && tn_grad_mode())) py_here(&file, &line);
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);

@@ -77,7 +77,7 @@ enum { TAP_MOST = 64 };
 static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
     PyObject *all = PyTuple_New(n);
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = py_wrap(tn_own(out[i]));
+        PyObject *o = py_wrap(tn_take(out[i]));
         if (all && o)
             PyTuple_SetItem(all, i, o);
         else

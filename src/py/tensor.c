@@ -56,7 +56,7 @@ static PyObject *py_tensor_requires_grad(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(tn_needs_grad(py_of(self)));
 }
-/* False for all that torch has and this library does not: cuda, sparse, quantized. */
+/* False for all that torch has and this library does not: mps, sparse, quantized. */
 static PyObject *py_tensor_never(PyObject *self, void *unused) {
     (void)self, (void)unused;
     Py_RETURN_FALSE;
@@ -143,7 +143,7 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
     tn_tensor *r = tn_permute_at(file, line, &a);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* name: "H", which is of one matrix; "mT" or "mH", of many. */
@@ -160,7 +160,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
     tn_tensor *r = tn_transpose_at(file, line, &a);
-    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
+    return py_of_class(self, r ? py_wrap(tn_take(r)) : py_raise());
 }
 
 /* x.H, x.mH: conjugated where that changes anything. */
@@ -173,10 +173,11 @@ static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     return r;
 }
 
-/* x.is_cpu, x.is_meta: whether the device has that name. */
+/* x.is_cpu, x.is_cuda, x.is_meta: whether the device is of that type. */
 static PyObject *py_tensor_on(PyObject *self, void *name) {
     const char *device = tn_device_name(tn_device_of(py_of(self)));
-    return PyBool_FromLong(!strcmp(device, (const char *)name));
+    const size_t n = strlen((const char *)name);
+    return PyBool_FromLong(!strncmp(device, (const char *)name, n) && strcspn(device, ":") == n);
 }
 static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     (void)self, (void)unused;
@@ -212,13 +213,13 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", (void *)"mH"},
     {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
     {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
+    {"is_cuda", py_tensor_on, NULL, "whether it is in a GPU's memory", (void *)"cuda"},
     {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
     {"is_mps", py_tensor_never, NULL, NULL, NULL},
     {"is_xpu", py_tensor_never, NULL, NULL, NULL},
     {"is_mkldnn", py_tensor_never, NULL, NULL, NULL},
     {"is_nested", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse_csr", py_tensor_never, NULL, NULL, NULL},
-    {"is_cuda", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse", py_tensor_never, NULL, NULL, NULL},
     {"is_quantized", py_tensor_never, NULL, NULL, NULL},
     {"__dict__", py_tensor_dict, PyObject_GenericSetDict, NULL, NULL},
@@ -338,7 +339,9 @@ static PyObject *py_tensor_storage_offset(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_tensor_data_ptr(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyLong_FromVoidPtr(tn_data(py_of(self)));
+    const tn_tensor *t = py_of(self);
+    const bool plain = tn_device_of(t) == TN_CPU || tn_device_of(t) == TN_META;
+    return PyLong_FromVoidPtr(plain ? tn_data(t) : tn_device_data(t));
 }
 static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
     return py_tensor_itemsize(self, unused);

@@ -225,7 +225,7 @@ PY_PRIV void py_retire(tn_tensor *t) {
 PY_PRIV bool py_retire_memory(tn_tensor *t) {
     /* another header over the same memory keeps it */
     tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
-    if (alias) py_retire(tn_own(alias));
+    if (alias) py_retire(tn_take(alias));
     return alias || !py_lending();
 }
 

@@ -37,8 +37,10 @@
 #define TNI_BYTES(u) _mm256_set1_epi64x((long long)(u))
 #elif TNI_ISA == 2
 #define TNI_BYTES(u) _mm512_set1_epi64((long long)(u))
-#else
+#elif TNI_ISA == 3
 #define TNI_BYTES(u) vdupq_n_s64((int64_t)(u))
+#else
+#define TNI_BYTES(u) wasm_i64x2_splat((int64_t)(u))
 #endif
 #define M V
 #define V_SET(s) TNI_BYTES((s) ? 0x0101010101010101 : 0)

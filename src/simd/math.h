@@ -7,7 +7,9 @@
 /* gcc keeps a helper out of line, which compiles faster and runs as fast. clang would pass vectors
  * through memory, so it inlines. */
 #undef TNI_HELPER
-#if defined(__clang__)
+#ifdef TNI_HELPER_AS /* another target's (cuda/vocabulary.cuh) */
+#define TNI_HELPER TNI_HELPER_AS
+#elif defined(__clang__)
 #define TNI_HELPER static inline __attribute__((always_inline, unused))
 #elif defined(__GNUC__)
 #define TNI_HELPER static __attribute__((noinline, unused))

@@ -84,6 +84,37 @@ TNI_INLINE float tni_sc_mant_f32(float v) {
 TNI_INLINE double tni_sc_mant_f64(double v) {
     return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
 }
+/* a b + c, rounded once. emscripten's fmaf sets no rounding mode and rounds some sums twice; its
+ * fma loses the sign of a product that becomes 0 where c is 0.
+ * A product of floats is exact as a double. `lost` is what its sum s with c has lost (Knuth); if s
+ * lies beyond the exact sum, the double before it does not. With its last bit set for what is
+ * missing ("rounded to odd"), it is rounded to float as the exact sum would be: S. Boldo, G.
+ * Melquiond, 2008. */
+#if defined(__wasm__)
+TNI_INLINE float tni_sc_fma_f32(float a, float b, float c) {
+    double p = (double)a * b, s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    double side = lost * s; /* NaN where s is no finite number */
+    uint64_t bits = tni_sc_bits_f64(s);
+    if (side < 0) bits--;
+    if (side < 0 || side > 0) bits |= 1;
+    return (float)tni_sc_from_f64(bits);
+}
+TNI_INLINE double tni_sc_fma_f64(double a, double b, double c) {
+    return c == 0 && a != 0 && b != 0 ? a * b : fma(a, b, c);
+}
+#define TNI_FMA_F32 tni_sc_fma_f32
+#define TNI_FMA_F64 tni_sc_fma_f64
+/* clang 14 makes x < 0 ? 0 : x an instruction that gives 0 of -0, if it sees what is compared. */
+TNI_INLINE int tni_sc_truth(int m) {
+    __asm__("" : "+r"(m));
+    return m;
+}
+#define TNI_TRUTH(m) tni_sc_truth(m)
+#else
+#define TNI_FMA_F32 fmaf
+#define TNI_FMA_F64 fma
+#define TNI_TRUTH(m) (m)
+#endif
 #endif
 
 #define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
@@ -106,7 +137,7 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_GE(a, b) ((a) >= (b))
 #define V_EQ(a, b) ((a) == (b))
 #define V_NE(a, b) ((a) != (b))
-#define V_SEL(m, a, b) ((m) ? (a) : (b))
+#define V_SEL(m, a, b) (TNI_TRUTH(m) ? (a) : (b))
 #define M_AND(a, b) ((a) & (b))
 #define M_OR(a, b) ((a) | (b))
 #define M_XOR(a, b) ((a) ^ (b))
@@ -148,8 +179,8 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_SHRV(a, n) TNI_S(shr)(a, n)
 #endif
 #if defined(TNI_TYPE_F32)
-#define V_FMA(a, b, c) fmaf(a, b, c)
-#define V_FNMA(a, b, c) fmaf(-(a), b, c)
+#define V_FMA(a, b, c) TNI_FMA_F32(a, b, c)
+#define V_FNMA(a, b, c) TNI_FMA_F32(-(a), b, c)
 #define V_ABS(a) fabsf(a)
 #define V_SQRT(a) sqrtf(a)
 #define V_FLOOR(a) floorf(a)
@@ -157,8 +188,8 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_TRUNC(a) truncf(a)
 #define V_ROUND(a) rintf(a)
 #elif defined(TNI_TYPE_F64)
-#define V_FMA(a, b, c) fma(a, b, c)
-#define V_FNMA(a, b, c) fma(-(a), b, c)
+#define V_FMA(a, b, c) TNI_FMA_F64(a, b, c)
+#define V_FNMA(a, b, c) TNI_FMA_F64(-(a), b, c)
 #define V_ABS(a) fabs(a)
 #define V_SQRT(a) sqrt(a)
 #define V_FLOOR(a) floor(a)

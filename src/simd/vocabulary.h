@@ -62,6 +62,8 @@
 #include "avx512.h"
 #elif TNI_ISA == 3
 #include "neon.h"
+#elif TNI_ISA == 4
+#include "wasm128.h"
 #endif
 
 /* Words that no instruction set spells itself; math_float.h and math_int.h have their functions. */

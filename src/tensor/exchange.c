@@ -25,7 +25,7 @@ static void exchange_bytes(char *a, char *b, int64_t bytes) {
 
 /* Exchanges storage, offset, strides, dtype and device; refs, scope, grad and shape stay. */
 static void exchange_headers(tn_tensor *a, tn_tensor *b) {
-    const uint16_t swapped_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    const uint16_t swapped_flags = TNI_CONTIGUOUS | TNI_META | TNI_DEVICE | TNI_READ_ONLY;
     uint16_t differ;
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
@@ -54,13 +54,13 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
 static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
     bool must_move;
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: a tensor is NULL");
+    if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
+        return false;
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
     if (a->base || b->base || a->node || b->node)
         return tni_error(here, TN_AUTOGRAD,
                          "tn_swap_data: neither tensor may be a view or a recorded result");
-    if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
-        return false;
     must_move = exchange_must_move_bytes(a, b);
     /* Memory wrapped twice: some bytes would have to take two values. */
     if (must_move && tni_overlap(a, b))
@@ -88,6 +88,8 @@ static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tenso
     /* A view shares its base's data, and a graph needs a floating leaf; sizes must fit
      * into the header. */
     if (!t || !from) return tni_error(here, TN_INVALID, "tn_set_data: a tensor is NULL");
+    if (!tni_belongs(here, t, "tn_set_data") || !tni_belongs(here, from, "tn_set_data"))
+        return false;
     if (t->base) return tni_error(here, TN_AUTOGRAD, "tn_set_data: the tensor is a view");
     if (t->flags & TNI_REQUIRES && tni_dtype(from->dtype)->category < TNI_CAT_FLOAT)
         return tni_error(here, TN_TYPE,
@@ -99,11 +101,11 @@ static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tenso
     if (from->ndim > t->capacity)
         return tni_error(here, TN_UNSUPPORTED, "tn_set_data: %d dimensions cannot replace %d",
                          from->ndim, t->ndim);
-    return tni_belongs(here, t, "tn_set_data") && tni_belongs(here, from, "tn_set_data");
+    return true;
 }
 
 TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {
-    const uint16_t taken_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    const uint16_t taken_flags = TNI_CONTIGUOUS | TNI_META | TNI_DEVICE | TNI_READ_ONLY;
     tni_block *here = tni_here();
     tni_storage *old;
     if (!tni_enter(here, file, line)) return false;

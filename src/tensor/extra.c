@@ -25,13 +25,17 @@ TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
 }
 
 TN_API void *tn_binding(const tn_tensor *t) {
-    tni_extra *e = tni_extra_there(t);
+    tni_extra *e;
+    if (TNI_CHECK && !tni_there(t, "tn_binding")) return NULL;
+    e = tni_extra_there(t);
     return e ? e->binding : t->extra ? (char *)t->extra - 1 : NULL;
 }
 
 TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *object)) {
     /* Without release no struct is needed: the object's address plus 1 is kept. */
-    tni_extra *e = release ? tni_extra_of(tni_here(), t) : tni_extra_there(t);
+    tni_extra *e;
+    if (TNI_CHECK && !tni_there(t, "tn_set_binding")) return false;
+    e = release ? tni_extra_of(tni_here(), t) : tni_extra_there(t);
     if (release && !e) return false;
     if (e) {
         e->binding = object;

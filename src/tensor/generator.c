@@ -54,6 +54,7 @@ static void mt_seed(tn_generator *g, uint64_t seed) {
     g->at = MT_FRESH;
     g->seeded = true;
     g->has_normal = false;
+    g->draws = 0;
 }
 
 TN_PRIV uint32_t tni_random32(tn_generator *g) {
@@ -176,7 +177,8 @@ enum {
     STATE_SEEDED = 12,
     STATE_NEXT = 16,
     STATE_WORDS = 24,
-    STATE_NORMAL = STATE_WORDS + 8 * MT_WORDS + 8, /* normal_y, between normal_x and normal_rho */
+    STATE_DRAWS = STATE_WORDS + 8 * MT_WORDS, /* normal_x, which torch does not read */
+    STATE_NORMAL = STATE_DRAWS + 8,           /* normal_y, in front of normal_rho */
     STATE_HAS_NORMAL = STATE_NORMAL + 16
 };
 
@@ -190,7 +192,7 @@ static uint64_t state_take(const uint8_t *from, int bytes) {
     return v;
 }
 
-TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GENERATOR_BYTES]) {
+TN_API void tn_generator_state(const tn_generator *generator, uint8_t state[TN_GENERATOR_BYTES]) {
     uint64_t bits = 0;
     memset(state, 0, TN_GENERATOR_BYTES);
     if (!generator) return;
@@ -201,6 +203,7 @@ TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GEN
     state_put(state + STATE_SEEDED, generator->seeded, 4);
     state_put(state + STATE_NEXT, fresh ? 0u : (uint64_t)generator->at, 8);
     for (int i = 0; i < MT_WORDS; i++) state_put(state + STATE_WORDS + 8 * i, generator->mt[i], 8);
+    state_put(state + STATE_DRAWS, generator->draws, 8);
     if (generator->has_normal) memcpy(&bits, &generator->normal, 8);
     state_put(state + STATE_NORMAL, bits, 8);
     state_put(state + STATE_HAS_NORMAL, generator->has_normal, 4);
@@ -211,10 +214,11 @@ static bool state_refused(const char *what) {
                         what);
 }
 
-TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
+TN_API bool tn_generator_set_state(tn_generator *generator,
+                                   const uint8_t state[TN_GENERATOR_BYTES]) {
     uint64_t left, next, bits;
     if (!generator || !state)
-        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
+        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set_state: the %s is NULL",
                             generator ? "state" : "generator");
     /* All is read and checked before the generator changes. */
     left = state_take(state + STATE_LEFT, 4);
@@ -234,6 +238,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
         generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
     generator->at = next == 0 ? MT_FRESH : (int32_t)next;
     generator->seeded = true;
+    generator->draws = state_take(state + STATE_DRAWS, 8);
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
     bits = state_take(state + STATE_NORMAL, 8);
     memcpy(&generator->normal, &bits, 8);

@@ -4,7 +4,8 @@
  * is a walk over its own list. Who counts a header: its scope or its caller, views of it (base),
  * tape nodes that saved it, .grad. A header whose last count goes in a foreign thread gives up all
  * it holds there and returns to its owner block by a lock-free list; fields of the list itself are
- * touched by the owner alone. */
+ * touched by the owner alone. A freed header says so (TNI_FREED) until its memory is the next
+ * header. */
 #include "tensor.h"
 
 /* --- headers ---------------------------------------------------------------------------------- */
@@ -18,6 +19,97 @@ static int64_t header_bytes(int capacity) { /* whole bins */
     return (int64_t)((bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN);
 }
 
+/* Headers of that capacity that wait for their next use. */
+TNI_INLINE tn_tensor **header_spare(tni_block *b, int capacity) {
+    return &tni_state(b)->spare[(unsigned)capacity / 8];
+}
+
+/* Memory of a header of b that is in no list, for its next use. */
+TNI_INLINE void header_reuse(tni_block *b, tn_tensor *t) {
+    tn_tensor **spare = header_spare(b, t->capacity);
+    t->flags = TNI_FREED | TNI_GHOST;
+    t->depth = 0;
+    t->refs = 0;
+    if (TNI_UNLIKELY(!b->binned)) {
+        tni_put(b, b, t, header_bytes(t->capacity));
+        return;
+    }
+    t->next = *spare;
+    *spare = t;
+}
+
+#ifdef TN_CHECK
+/* What nobody may read in a header that is kept: not its flags, owner, sizes and places. */
+static void header_poison(tn_tensor *t, bool on) {
+    char *at = (char *)t;
+    tni_poison(at + offsetof(tn_tensor, storage),
+               offsetof(tn_tensor, size) - offsetof(tn_tensor, storage), on);
+    tni_poison(at + offsetof(tn_tensor, node),
+               offsetof(tn_tensor, file) - offsetof(tn_tensor, node), on);
+}
+
+/* Gives up the oldest of the kept headers until `most` bytes are left. */
+static void header_forget(tni_block *b, int64_t most) {
+    tni_tensor_block *s = tni_state(b);
+    while (s->kept && s->kept_bytes > most) {
+        tn_tensor *t = s->kept;
+        s->kept = t->next;
+        s->kept_bytes -= header_bytes(t->capacity);
+        header_poison(t, false);
+        header_reuse(b, t);
+    }
+}
+
+/* Writes who frees t, before its header goes or returns to its owner. */
+static void header_freed_by(tni_block *b, tn_tensor *t) {
+    tni_freed f = {b->place_file, b->place_line, TNI_FREED_AFTER};
+    if (tni_state(b)->freeing.file) f = tni_state(b)->freeing;
+    memcpy(t->dims, &f, sizeof f);
+}
+
+/* Keeps t as the newest of the freed headers. */
+static void header_put(tni_block *b, tn_tensor *t) {
+    const int64_t cap = b->context->options.memory_cap / 8, most = TN_CHECK_BYTES;
+    tni_tensor_block *s = tni_state(b);
+    t->flags = TNI_FREED | TNI_GHOST;
+    t->depth = 0;
+    t->refs = 0;
+    t->next = NULL;
+    if (s->kept)
+        s->kept_last->next = t;
+    else
+        s->kept = t;
+    s->kept_last = t;
+    s->kept_bytes += header_bytes(t->capacity);
+    header_poison(t, true);
+    header_forget(b, cap > 0 && cap < most ? cap : most);
+}
+
+/* All that is kept goes before it fails. */
+static tn_tensor *header_get_kept(tni_block *b, int capacity) {
+    tn_tensor *t = (tn_tensor *)tni_get(b, header_bytes(capacity)), **spare;
+    if (t) return t;
+    header_forget(b, 0);
+    spare = header_spare(b, capacity);
+    if (!*spare) return (tn_tensor *)tni_get(b, header_bytes(capacity));
+    t = *spare;
+    *spare = t->next;
+    return t;
+}
+#else
+static void header_freed_by(tni_block *b, tn_tensor *t) { (void)b, (void)t; }
+TNI_INLINE void header_put(tni_block *b, tn_tensor *t) { header_reuse(b, t); }
+static tn_tensor *header_get_kept(tni_block *b, int capacity) {
+    return (tn_tensor *)tni_get(b, header_bytes(capacity));
+}
+#endif
+
+/* Memory for a header where none waits: a thread of even use does not come here. */
+static TNI_NOINLINE tn_tensor *header_fresh(tni_block *b, int capacity) {
+    if (TNI_UNLIKELY(b->live_count >= tni_state(b)->unscoped_look)) tni_unscoped_look(b);
+    return header_get_kept(b, capacity);
+}
+
 /* Takes back the headers that other threads have freed. */
 static TNI_NOINLINE void header_drain(tni_block *b) {
 #ifndef TN_NO_THREADS
@@ -26,7 +118,7 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
         tn_tensor *next = (tn_tensor *)(void *)t->storage; /* the link, see header_free */
         tni_scope_unlink(b, t);
         b->live_count--;
-        tni_put(b, b, t, header_bytes(t->capacity));
+        header_put(b, t);
         t = next;
     }
 #else
@@ -36,10 +128,13 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 
 /* All but shape, flags and scope; NULL without an error. */
 TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity) {
-    tn_tensor *t;
+    tn_tensor *t, **spare = header_spare(b, capacity);
     if (TNI_UNLIKELY(tni_load_relaxed(&tni_state(b)->returned) != NULL)) header_drain(b);
-    t = (tn_tensor *)tni_get_bin(b, (int)(header_bytes(capacity) / TNI_ALIGN));
-    if (TNI_UNLIKELY(!t)) return NULL;
+    t = *spare;
+    if (TNI_LIKELY(t != NULL))
+        *spare = t->next;
+    else if (!(t = header_fresh(b, capacity)))
+        return NULL;
     /* Each field is set: the memory held another header before. */
     t->refs = 1;
     t->dtype = (uint8_t)dtype;
@@ -91,7 +186,7 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
 
 /* A size of a dimension in t, a new header, that numel cannot be multiplied by: an error. */
 static TNI_NOINLINE tn_tensor *header_refuse(tni_block *b, tn_tensor *t, int i, int64_t size) {
-    tni_put(b, b, t, header_bytes(t->capacity));
+    header_put(b, t);
     tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size,
               i);
     return NULL;
@@ -130,15 +225,18 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
 }
 
 static void header_free(tni_block *b, tn_tensor *t) {
+    header_freed_by(b, t);
     if (TNI_LIKELY(t->owner == b)) {
         tni_scope_unlink(b, t);
         b->live_count--;
-        tni_put_bin(b, b, t, header_bytes(t->capacity));
+        header_put(b, t);
         return;
     }
     /* Another thread's header: onto its owner's list, linked by the field of the storage,
-     * which is gone. */
+     * which is gone. It stands in its scope's list until the owner takes it out. */
     tn_tensor *head = tni_load(&tni_state(t->owner)->returned);
+    t->flags = TNI_FREED | TNI_GHOST;
+    t->refs = 0;
     do t->storage = (tni_storage *)(void *)head;
     while (!tni_swap_if(&tni_state(t->owner)->returned, &head, t));
 }
@@ -168,19 +266,16 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
     return s;
 }
 
-static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
-    /* Small data lie behind the storage, in one block; large ones apart; on meta there are none. */
-    bool inside = !meta && bytes <= TNI_INSIDE;
+static tni_storage *storage_new(tni_block *b, int64_t bytes) {
+    /* Small data lie behind the storage, in one block; large ones apart. */
+    bool inside = bytes <= TNI_INSIDE;
     tni_storage *s = storage_inside(b, inside ? bytes : 0);
     if (TNI_UNLIKELY(!s)) {
         tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0));
         return (tni_storage *)NULL;
     }
     if (inside) return s;
-    /* On meta only the size is known. */
-    s->data = NULL;
     s->bytes = bytes;
-    if (meta) return s;
     s->kind = TNI_DATA_OWN;
     s->data = tni_get(b, bytes);
     if (TNI_LIKELY(s->data != NULL)) return s;
@@ -233,6 +328,10 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
 static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     tni_wrapped *w = (tni_wrapped *)(void *)s;
     tn_context *c = s->owner->context;
+    if (s->kind == TNI_DATA_PLANNED) {
+        tni_plan_drop((const tni_planned *)(const void *)s);
+        return;
+    }
     if (!s->release) return;
     storage_lock(c);
     tni_store(w->prev ? &w->prev->next : &tni_tensors(c)->wrapped, w->next);
@@ -260,6 +359,42 @@ TNI_INLINE void storage_release(tni_block *b, tni_storage *s) {
 
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) { storage_release(b, s); }
 
+/* Of meta, where only the size is known. In a context that plans, storages have room for their
+ * plan. */
+static tni_storage *storage_of_meta(tni_block *b, const tn_tensor *t, int64_t bytes) {
+    const bool plans = tni_load(&tni_tensors(b->context)->plan) != NULL;
+    tni_storage *s = storage_inside(b, plans ? (int64_t)sizeof(tni_planned) - STORAGE_HEAD : 0);
+    if (!s) {
+        tni_memory_error(b, STORAGE_HEAD);
+        return (tni_storage *)NULL;
+    }
+    s->data = NULL;
+    s->bytes = bytes;
+    if (!plans) return s;
+    s->kind = TNI_DATA_PLANNED;
+    if (tni_plan_add(b, t, (tni_planned *)(void *)s)) return s;
+    tni_put_bin(b, b, s, s->room);
+    tni_memory_error(b, bytes);
+    return (tni_storage *)NULL;
+}
+
+/* Of meta, or of a device: there like memory of the user's, so the context's end gives it back if
+ * nobody did. */
+static TNI_NOINLINE tni_storage *storage_elsewhere(tni_block *b, const tn_tensor *t,
+                                                   int64_t bytes) {
+    void (*release)(void *data, void *user) = NULL;
+    void *data = NULL, *user = NULL;
+    tni_storage *s;
+    if (t->flags & TNI_META) return storage_of_meta(b, t, bytes);
+    if (bytes && !(data = tni_device_get(b, t->device, bytes, &release, &user))) return NULL;
+    s = tni_storage_wrap(b, data, bytes, release, user);
+    if (s)
+        s->kind = TNI_DATA_DEVICE;
+    else if (release)
+        release(data, user);
+    return s;
+}
+
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     int64_t bytes;
     /* Memory for all that the strides reach: with gaps, more than its elements. */
@@ -269,7 +404,8 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
                              (long long)t->numel);
     } else if (!tni_extent(t, &bytes))
         return tni_error(b, TN_INVALID, "the strides reach too far");
-    t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
+    t->storage = TNI_UNLIKELY(t->flags & (TNI_META | TNI_DEVICE)) ? storage_elsewhere(b, t, bytes)
+                                                                  : storage_new(b, bytes);
     return t->storage != NULL;
 }
 
@@ -284,7 +420,7 @@ TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
     t->storage = storage_inside(b, bytes);
     /* Linked into the scope last: a header without memory was never seen. */
     if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
-    tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
+    header_put(b, t);
     tni_memory_error(b, STORAGE_HEAD + bytes);
     return (tn_tensor *)NULL;
 }
@@ -306,13 +442,13 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     t->offset = like->offset;
     t->device = like->device;
     t->flags &= (uint16_t)~TNI_INFERENCE;
-    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE);
+    t->flags |= like->flags & (TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE);
     return t;
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
                                const int64_t *stride, int64_t offset, bool history) {
-    const unsigned kept = TNI_META | TNI_READ_ONLY | TNI_INFERENCE;
+    const unsigned kept = TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE;
     tn_tensor *t = header_shaped(b, of->dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return NULL;
     t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
@@ -336,6 +472,11 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
         tn_tensor *grad, *base;
+        /* Who drops it now had no count. */
+        if (TNI_CHECK && tni_is_freed(t)) {
+            tni_freed_apart(b, t, "freed twice");
+            return;
+        }
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
@@ -353,6 +494,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what) {
+    if (!tni_usable(b, t, what)) return false;
     if (TNI_LIKELY(t->owner->context == b->context)) return true;
     return tni_error(b, TN_INVALID, "%s: a tensor belongs to another context", what);
 }

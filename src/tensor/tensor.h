@@ -22,7 +22,26 @@ enum tni_flags {
     TNI_READ_ONLY = 256,
     TNI_RETAIN = 512, /* keeps .grad though it is no leaf */
     TNI_INFERENCE =
-        1024 /* made in inference mode: no graph may read its data, only that mode write */
+        1024,         /* made in inference mode: no graph may read its data, only that mode write */
+    TNI_FREED = 2048, /* freed: waits in its owner's block for its next use. With TNI_GHOST, so that
+                         whoever looks for a rare tensor finds it */
+#ifdef TN_NO_DEVICES
+    TNI_DEVICE = 0 /* no tensor is elsewhere: what stands behind this flag is left out */
+#else
+    TNI_DEVICE = 4096 /* data on a device beside the CPU, which only its backend may read */
+#endif
+};
+
+/* Who freed a tensor: in a header that TN_CHECK keeps, in the place of its sizes. */
+typedef struct tni_freed {
+    const char *file; /* NULL: unknown */
+    int32_t line, how;
+} tni_freed;
+enum {
+    TNI_FREED_AT,    /* tn_free at that line */
+    TNI_FREED_END,   /* tn_scope_end at that line */
+    TNI_FREED_SCOPE, /* the end of the scope that was begun at that line */
+    TNI_FREED_AFTER  /* some time after the call at that line */
 };
 
 /* What this room adds to a thread's block, which it begins with. */
@@ -30,12 +49,22 @@ enum { TNI_SCOPES = 64 }; /* depth of scopes that costs no memory of its own */
 enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
 typedef struct tni_tensor_block {
     tni_block block;
+    uint8_t device;     /* where tensors are made from nothing; 0: on the CPU */
     uint8_t no_grad;    /* TNI_NO_GRAD | TNI_NO_GRAD_INFERENCE; not 0: nothing is recorded */
     uint16_t inference; /* TNI_INFERENCE in inference mode: what new tensors are marked with */
     uint32_t depth;     /* of the innermost scope; 0: none */
     uint32_t floor;     /* scopes that a callback may not end (tn_guard) */
     uint32_t scope_room;
     tn_tensor **scope_more; /* scopes from TNI_SCOPES on; room for scope_room */
+    /* Freed headers of 4, 8 and 16 dimensions, linked by `next`: this memory holds nothing but
+     * headers, so a pointer to a freed one leads to TNI_FREED or to a header made since. */
+    tn_tensor *spare[3];
+    /* TN_CHECK: freed headers that are not used again, oldest first, linked by `next`; the places
+     * of open scopes, room for TNI_SCOPES once one is known; who frees now. */
+    tn_tensor *kept, *kept_last;
+    int64_t kept_bytes;
+    tni_freed *opened, freeing;
+    int64_t unscoped_look; /* from so many live tensors on: are too many in no scope? */
     tn_tensor
         *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's */
     char apart[TNI_ALIGN];
@@ -46,13 +75,21 @@ TNI_INLINE tni_tensor_block *tni_state(const tni_block *b) {
     return (tni_tensor_block *)(uintptr_t)b;
 }
 
+TNI_INLINE int tni_default_device(const tni_block *b) {
+    return TNI_UNLIKELY(tni_state(b)->device != 0) ? tni_state(b)->device : TN_CPU;
+}
+
 /* What this room adds to a context. */
 typedef struct tni_tensor_context {
     tn_context context;
     tn_dtype default_dtype;
-    tn_generator *generator;     /* the default one, made at first need */
-    struct tni_device *devices;  /* beside the CPU (device/) */
-    struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released */
+    uint32_t unscoped_told;       /* it has warned of a loop without TN_SCOPE */
+    tni_wide unscoped;            /* of so many tensors; 0: the default, all ones: never */
+    tn_generator *generator;      /* the default one, made at first need */
+    struct tni_device *devices;   /* beside the CPU (device/) */
+    struct tni_memory_plan *plan; /* of memory, kept from the first one on (call/plan.c) */
+    uint32_t device_fallback;     /* rows without a kernel run on the CPU */
+    struct tni_wrapped *wrapped;  /* the user's memory under tensors, to be released */
     uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
 } tni_tensor_context;
 TNI_INLINE tni_tensor_context *tni_tensors(const tn_context *c) {
@@ -69,13 +106,19 @@ typedef struct tni_storage {
     void (*release)(void *data, void *user);
     void *user;
 } tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
-enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
+enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE, TNI_DATA_PLANNED };
+/* TNI_DATA_PLANNED: of a meta tensor that was made while the context had a plan (call/plan.c). */
+typedef struct tni_planned {
+    tni_storage storage; /* first */
+    uint64_t plan;       /* its number; 0: none counts it */
+    int64_t record;
+} tni_planned;
 enum { TNI_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
 
 struct tn_tensor {
-    uint32_t refs;
-    uint8_t dtype, ndim, capacity, device;
     uint16_t flags, depth; /* depth: of the scope that holds it, 0: the caller does */
+    uint32_t refs;         /* 0: freed. The end of a header sets these three in one store */
+    uint8_t dtype, ndim, capacity, device;
     int32_t line;
     tni_block *owner;
     tni_storage *storage;
@@ -132,6 +175,9 @@ TNI_INLINE bool tni_is_int(int d) {
 TN_PRIV tn_dtype tni_real_of(int dtype);     /* C64 -> F32 */
 TN_PRIV tn_dtype tni_complex_of(int dtype);  /* F32 -> C64, F64 -> C128, F16 -> C64 */
 TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
+
+/* What the address of an element is a multiple of. */
+TN_PRIV int tni_align_of(int dtype);
 
 /* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for
  * sanity's sake). */
@@ -240,6 +286,13 @@ TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes);
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
 
+/* --- loops without TN_SCOPE (unscoped.c) ------------------------------------------------------ */
+
+/* Warns where too many tensors of b are in no scope; sets when to look again. */
+TN_PRIV void tni_unscoped_look(tni_block *b);
+/* Adds to an error of memory how many tensors are in no scope, if there are many. */
+TN_PRIV void tni_unscoped_explain(tni_block *b);
+
 /* --- making and freeing ----------------------------------------------------------------------- */
 
 /* A header in the current scope of b, count 1, no storage yet. numel and CONTIGUOUS are set from
@@ -257,7 +310,7 @@ tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
                            const int64_t *size); /* row-major, with storage */
-/* Whether t is of b's context; else an error that begins with `what`. */
+/* Whether t may be used, and is of b's context; else an error that begins with `what`. */
 TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
 /* A view, no node yet: storage and, where it will share the history of `of`, base are shared. */
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
@@ -269,9 +322,58 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
 TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
                                       void (*release)(void *data, void *user), void *user);
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
+/* Says where the data of t, a header without storage, is or will be. */
+TNI_INLINE void tni_set_device(tn_tensor *t, int device) {
+    t->device = (uint8_t)device;
+    if (TNI_UNLIKELY(device != TN_CPU)) t->flags |= device == TN_META ? TNI_META : TNI_DEVICE;
+}
+/* Memory of a device, bytes > 0, and how it is given back, with its device as user; NULL with an
+ * error (device/). */
+TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
+                             void (**release)(void *data, void *user), void **user);
+/* t, of a device, as a new row-major tensor of the CPU in the current scope; NULL with an error
+ * (cpu/across.c). */
+TN_PRIV tn_tensor *tni_device_down(tni_block *b, const tn_tensor *t);
+/* Counts s, new and without data, for t in the plan in progress, if any; false without memory and
+ * without an error. The second is for its end. */
+TN_PRIV bool tni_plan_add(tni_block *b, const tn_tensor *t, tni_planned *s);
+TN_PRIV void tni_plan_drop(const tni_planned *s);
+/* The elements of t, new and on the CPU, as a new tensor of another device in the current scope; t
+ * is dropped. NULL with an error (cpu/across.c). */
+TN_PRIV tn_tensor *tni_device_up(tni_block *b, tn_tensor *t, int device);
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last one frees */
 TNI_INLINE void tni_retain(tn_tensor *t) {
     if (t) tni_fetch_add_relaxed(&t->refs, 1u);
+}
+/* TN_CHECK is for the files of this room and of autograd/; what others see is the same with and
+ * without it. */
+#ifdef TN_CHECK
+#define TNI_CHECK 1
+#ifndef TN_CHECK_BYTES
+#define TN_CHECK_BYTES (64 << 20)
+#endif
+#else
+#define TNI_CHECK 0
+#endif
+/* Whether t is freed, which is known as long as its header's memory belongs to the library and
+ * nothing was made there since: contexts without caches give it back at once. With TN_CHECK it is
+ * known as long as the header is kept. */
+TNI_INLINE bool tni_is_freed(const tn_tensor *t) { return (t->flags & TNI_FREED) != 0; }
+/* What is wrong with t, which is freed: "is freed (it was made at game.c:28)", and with TN_CHECK
+ * "was freed at game.c:31 (it was made at game.c:28)". Returns text. */
+TN_PRIV const char *tni_freed_text(char *text, size_t room, const tn_tensor *t);
+/* The error of t, which is freed: "tn_item: the tensor is freed ..". Returns false. The second is
+ * for public functions that are not told their caller's line. */
+TN_PRIV TNI_NOINLINE bool tni_freed_error(tni_block *b, const tn_tensor *t, const char *what);
+TN_PRIV TNI_NOINLINE bool tni_freed_apart(tni_block *b, const tn_tensor *t, const char *what);
+/* Whether t, not NULL, may be used; else false and that error. */
+TNI_INLINE bool tni_usable(tni_block *b, const tn_tensor *t, const char *what) {
+    return TNI_LIKELY(!tni_is_freed(t)) || tni_freed_error(b, t, what);
+}
+/* Whether t can be read by a function that does not fail: it is not NULL and, where TN_CHECK looks,
+ * not freed, which is an error then. */
+TNI_INLINE bool tni_there(const tn_tensor *t, const char *what) {
+    return t && (!TNI_CHECK || !tni_is_freed(t) || tni_freed_apart(tni_here(), t, what));
 }
 /* The list of a scope's tensors; into it, and out. */
 TNI_INLINE tn_tensor **tni_scope_head(tni_block *b, uint32_t depth) {
@@ -289,11 +391,12 @@ TNI_INLINE void tni_scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
 }
 
 TNI_INLINE void tni_scope_unlink(tni_block *b, tn_tensor *t) {
-    if (t->prev)
-        t->prev->next = t->next;
+    tn_tensor *const prev = t->prev, *const next = t->next;
+    if (prev)
+        prev->next = next;
     else
-        *tni_scope_head(b, t->depth) = t->next;
-    if (t->next) t->next->prev = t->prev;
+        *tni_scope_head(b, t->depth) = next;
+    if (next) next->prev = prev;
 }
 /* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then
  * nothing is open and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the
@@ -333,7 +436,8 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     v->stride = (int64_t *)(uintptr_t)stride;
     v->numel = 1;
     for (int i = 0; i < ndim; i++) v->numel *= size[i];
-    v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
+    v->flags = (uint16_t)(TNI_STACK | (of->flags & TNI_DEVICE) |
+                          (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
 
 /* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
@@ -415,6 +519,7 @@ struct tn_generator {
     bool seeded;
     double normal;
     uint64_t seed;
+    uint64_t draws; /* on devices, since it was seeded: each is a Philox stream of its own */
 };
 TN_PRIV tn_generator *tni_generator_default(tni_block *b); /* NULL with MEMORY set */
 TN_PRIV uint32_t tni_random32(tn_generator *g);

@@ -2,6 +2,8 @@
  * no allocation. */
 #include "tensor.h"
 
+#include <errno.h>
+
 /* Appends to text[*at..room), keeping it terminated. */
 TNI_PRINTF(4, 5)
 static void text_add(char *text, size_t room, size_t *at, const char *format, ...) {
@@ -26,8 +28,8 @@ TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int6
 TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t) {
     /* As messages name a tensor: dtype and shape. */
     size_t at = 0;
-    if (!t) {
-        text_add(text, room, &at, "NULL");
+    if (!t || tni_is_freed(t)) {
+        text_add(text, room, &at, "%s", t ? "freed" : "NULL");
         return text;
     }
     text_add(text, room, &at, "%s ", tni_dtype(t->dtype)->text);
@@ -35,10 +37,41 @@ TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t)
     return text;
 }
 
+TN_PRIV const char *tni_freed_text(char *text, size_t room, const tn_tensor *t) {
+    static const char *const when[] = {"at ", "at ", "at the end of the scope that begins at ",
+                                       "after the call at "};
+    const tni_freed *f = (const tni_freed *)(const void *)t->dims; /* written only under TN_CHECK */
+    const bool ended = TNI_CHECK && f->how == TNI_FREED_END;
+    size_t at = 0;
+    (void)when, (void)f;
+    if (TNI_CHECK && f->file)
+        text_add(text, room, &at, "was freed %s%s:%d", when[f->how], f->file,
+                 tni_line(t->owner, f->file, f->line));
+    else
+        text_add(text, room, &at, TNI_CHECK ? "was freed" : "is freed");
+    if (ended || t->file) text_add(text, room, &at, ended ? " (its scope ended there" : " (");
+    if (t->file)
+        text_add(text, room, &at, "%sit was made at %s:%d", ended ? "; " : "", t->file,
+                 tni_line(t->owner, t->file, t->line));
+    if (ended || t->file) text_add(text, room, &at, ")");
+    return text;
+}
+
+TN_PRIV TNI_NOINLINE bool tni_freed_error(tni_block *b, const tn_tensor *t, const char *what) {
+    char text[TNI_ERROR_TEXT / 2];
+    return tni_error(b, TN_INVALID, "%s: the tensor %s", what,
+                     tni_freed_text(text, sizeof text, t));
+}
+TN_PRIV TNI_NOINLINE bool tni_freed_apart(tni_block *b, const tn_tensor *t, const char *what) {
+    char text[TNI_ERROR_TEXT / 2];
+    return tni_error_apart(b, TN_INVALID, "%s: the tensor %s", what,
+                           tni_freed_text(text, sizeof text, t));
+}
+
 /* The shortest decimal that reads back as v, in Python's spelling: 0.1, 1e-05, 3.0. */
 TN_PRIV void tni_float_text(char *text, size_t room, double v) {
-    char digits[40], *e, *c;
-    int precision = 1, exponent, count;
+    char digits[48], *e;
+    int precision = 1, exponent, count, number = errno;
     if (v != v || v - v != 0) {
         snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
         return;
@@ -46,8 +79,8 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
     /* 17 digits identify every double; fewer are tried first. */
     do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
     while (strtod(digits, NULL) != v && precision++ < 17);
-    for (c = digits; *c; c++) /* a host's locale may write a comma */
-        if (*c == ',') *c = '.';
+    errno = number; /* strtod sets it for denormal numbers */
+    tni_point(digits);
     e = strchr(digits, 'e');
     exponent = (int)strtol(e + 1, NULL, 10);
     count = precision - 1;
@@ -59,8 +92,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
     }
     count -= exponent;
     snprintf(text, room, "%.*f", count > 1 ? count : 1, v);
-    for (c = text; *c; c++)
-        if (*c == ',') *c = '.';
+    tni_point(text);
 }
 
 static void text_float(char *text, size_t room, size_t *at, double v) {

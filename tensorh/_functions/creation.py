@@ -124,7 +124,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         r = _C.as_tensor(obj, dtype=dtype)
     given, device = r, device if copy is False else _C._device_or_default(device)
     if dtype is not None or device is not None:
-        r = r.to(device=device or r.device, dtype=dtype or r.dtype)
+        r = r.to(device=r.device if device is None else device, dtype=dtype or r.dtype)
     if copy is False and r is not given:
         raise ValueError("can't alias tensor with a different dtype or device")
     if copy and r is given:
@@ -171,7 +171,8 @@ def randint_like(
     if low is None and high is None:
         raise TypeError('randint_like() missing 1 required positional arguments: "high"')
     low, high = (0, low) if high is None else (low or 0, high)
-    r = _C.empty_like(input, dtype=dtype or input.dtype, device=device or input.device)
+    device = input.device if device is None else device
+    r = _C.empty_like(input, dtype=dtype or input.dtype, device=device)
     if memory_format is not _C.preserve_format:
         r = r.contiguous(memory_format=memory_format)
     return r.random_(low, high, generator=generator).requires_grad_(requires_grad)

@@ -3,13 +3,13 @@
 # takes one that must fail with a message that has the words.
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror"
 libs="-lm -pthread"
-number=100 objects="" c="" lang="" mode="" h="" n="" run="" flags=""
+number=100 objects="" c="" lang="" mode="" h="" n="" run="" flags="" call=""
 
 head_of_case() {
     number=$((number + 1))
     printf '# %s\nset -e\n' "$1"
     printf "%s='%s'\n" top "$top" here "$here" BUILD "$BUILD" warnings "$warnings" libs "$libs" \
-        nn "$nn" objects "$objects" c "$c" lang "$lang" mode "$mode" h "$h" n "$n" run "$run" flags "$flags"
+        nn "$nn" objects "$objects" c "$c" lang "$lang" mode "$mode" h "$h" n "$n" run "$run" flags "$flags" call "$call"
 }
 add() {
     head_of_case "$1" > "$out/head"
@@ -185,6 +185,39 @@ $c main.o first.o second.o $objects/$lang.o -o main $libs
 E
 done
 
+# --- TN_CHECK -----------------------------------------------------------------------------------
+# The implementation in the same file, and callers of either language over it as an object.
+c=$(echo $c_compilers | cut -d' ' -f1)
+freed="argument 'self' of mul was freed at the end of the scope that begins at freed.c:16 (it was made at freed.c:17)
+argument 'other' of mul was freed at freed.c:23 (its scope ended there; it was made at freed.c:22)
+tn_item: the tensor was freed at freed.c:26 (it was made at freed.c:15)
+freed twice: the tensor was freed at freed.c:26 (it was made at freed.c:15)"
+echo "$freed" > "$out/freed"
+add "TN_CHECK in a program of one file: $c" << 'E'
+cp $here/freed.c .
+$c -std=gnu99 -O0 $warnings -DTN_CHECK -DTENSOR_IMPLEMENTATION -DTN_ISA_ONLY_SCALAR -I$top freed.c -o main $libs
+./main | diff - ../../freed >&2
+E
+keep checked $c -std=gnu99 -O0 -DTN_CHECK -DTN_ISA_ONLY_SCALAR $strict
+wait
+for c in $c_compilers $cxx_compilers; do
+    case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=gnu99" ;; esac
+    add "TN_CHECK in callers: $c" << 'E'
+cp $here/freed.c .
+$c $lang $warnings -DTN_CHECK -I$top -c freed.c -o freed.o
+$c freed.o $objects/checked.o -o main $libs
+./main | diff - ../../freed >&2
+E
+done
+for c in $first; do
+    for flags in -DTN_NO_THREADS -DTENSOR_STATIC -DTN_PREFIX=my_ -DTENSOR_PART=2; do
+        add "implementation with TN_CHECK: $c $flags" << 'E'
+$c -std=c99 $flags -DTN_CHECK $warnings -I$top $nn -fsyntax-only $here/implementation.c
+case $flags in *STATIC*) ;; *) $c -std=c99 $flags -DTN_CHECK $warnings -I$top -fsyntax-only $here/use.c ;; esac
+E
+    done
+done
+
 # --- forms of the header ------------------------------------------------------------------------
 for c in $first; do
     add "renamed, with TN_HEADER_NAME: $c" << 'E'
@@ -223,19 +256,61 @@ cp $top/tensor.h edited.h && echo >> edited.h
 cd $top && $BUILD/tools/amalgamate --check src/tensor.c $d/edited.h
 E
 
-# --- misuse, the first screen, the wrong flags --------------------------------------------------
-cases=$(sed -n 's/^#elif CASE == \([0-9]*\).*/\1/p' "$here/misuse.c")
-for c in $c_compilers; do
-    add "misuse.c, the case that is right: $c" << 'E'
-$c -std=c99 -Wall -Wextra -Werror -I$top -DCASE=0 -fsyntax-only $here/misuse.c
+# --- misuse -------------------------------------------------------------------------------------
+for c in $c_compilers $cxx_compilers; do
+    case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
+    add "right.c, next to the misuse: $c" << 'E'
+$c $lang -O1 $warnings -I$top -c $here/right.c -o right.o
+$c right.o $objects/$c.o -o right $libs
+./right >&2
 E
-    for n in $cases; do # -Werror: an excess element is a warning that is always on in gcc
-        refuse "misuse.c, case $n: $c" "misuse.c:[0-9]+:.*(error|note: in expansion)" << 'E'
-$c -std=c99 -Werror -I$top -DCASE=$n -fsyntax-only $here/misuse.c
+done
+while IFS='|' read -r language call gcc_says clang_says; do
+    case $language in c*) ;; *) continue ;; esac
+    call=$(echo "$call" | sed 's/^ *//; s/ *$//')
+    case $language in c++*) by=$cxx_compilers lang="-x c++ -std=c++11" ;; *) by=$c_compilers lang=-std=c99 ;; esac
+    for c in $by; do
+        case $c in clang*) says=$clang_says ;; *) says=$gcc_says ;; esac
+        says=$(echo "$says" | sed 's/^ *//; s/ *$//') flags=
+        case $says in *unused-result*) flags=-Werror=unused-result ;; esac
+        refuse "misuse: $call: $c" "$says" << 'E'
+$c $lang $flags -I$top "-DCALL=$call" -c $here/misuse.c -o misuse.o
 E
     done
-    refuse "-ffast-math is refused with the reason: $c" "same bits everywhere" << 'E'
-$c -std=c99 -ffast-math -I$top -fsyntax-only $here/use.c
+done < "$here/misuse.txt"
+call=
+
+# --- the wrong flags, the first screen ----------------------------------------------------------
+# -ffast-math is the program's own business: the implementation refuses it, in each form.
+for c in $c_compilers $cxx_compilers; do
+    case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
+    add "callers with -ffast-math: $c" << 'E'
+for use in first second; do $c $lang -O2 -ffast-math $warnings -I$top -DUSE=$use -c $here/use.c -o $use.o; done
+$c $lang -DFIRST=first -DSECOND=second -c $here/main.c -o main.o
+$c main.o first.o second.o $objects/$c.o -o main $libs
+./main
+E
+done
+for c in $c_compilers; do
+    for flags in "tensor.h -DTENSOR_IMPLEMENTATION" "tensor.h -DTENSOR_IMPLEMENTATION -DTENSOR_TRIM" \
+        "tensor.h -DTENSOR_IMPLEMENTATION -DTENSOR_PART=2" "tensor_nn.h -DTENSOR_NN_IMPLEMENTATION" \
+        "tensor_nn.h -DTENSOR_IMPLEMENTATION -DTENSOR_NN_IMPLEMENTATION -DTENSOR_PART=4" \
+        src/tensor.c src/tensor_nn.c tensor_py.c; do
+        refuse "the implementation with -ffast-math: $c $flags" "error.*same bits everywhere" << 'E'
+set -- $flags
+touch Python.h structmember.h # enough to come as far as the library
+echo "#include \"$top/$1\"" > form.c
+shift
+$c -std=c99 -ffast-math "$@" -I. -I$top -fsyntax-only form.c
+E
+    done
+    refuse "the implementation with -ffast-math, behind its public part: $c" "error.*same bits everywhere" << 'E'
+printf '#include "tensor_nn.h"\n#define TENSOR_IMPLEMENTATION\n#include "tensor.h"\n' > form.c
+$c -std=c99 -ffast-math -I$top -fsyntax-only form.c
+E
+    refuse "an object of src/ with -ffast-math: $c" "error.*same bits everywhere" << 'E'
+command=$(make -n -C $top BUILD=$BUILD CC=$c CFLAGS=-ffast-math -W src/base/clock.c $BUILD/src/base/clock.o | grep -e '-c src/base/clock.c')
+cd $top && eval "${command%-o *} -o /dev/null"
 E
     case " $first " in *" $c "*) ;; *) continue ;; esac
     add "the program on the first screen of tensor.h: $c" << 'E'
@@ -248,13 +323,6 @@ E
     add "README.md shows the program on the first screen of tensor.h: $c" << 'E'
 sed -n '/ \*\/$/q; s/^ \*     \(.*\)/\1/p' $top/tensor.h | sed '1,2d' > screen.c
 sed -n '/^```c$/,/^```$/p' $top/README.md | sed '1d; /^```$/q' | sed '$d' | diff screen.c - >&2
-E
-    add "the program in docs/modules.md runs: $c" << 'E'
-sed -n '/^```c$/,/^```$/p' $top/docs/modules.md | awk '/^```/ { text = ""; next } { text = text $0 "\n" } /^}$/ && text ~ /int main/ { printf "%s", text }' |
-    sed '/^#define TENSOR_.*IMPLEMENTATION$/d' > program.c
-$c -std=c99 $warnings -I$top program.c $objects/$c.o -o program $libs
-./program > printed
-grep -q '"0.scale"' net.safetensors
 E
 done
 
@@ -378,6 +446,20 @@ export WINEPREFIX=$(pwd)/wine WINEDEBUG=-all
 same $program
 E
 }
+# Names of files beyond ASCII, over the library of the last `target`: $c, $run, $n.
+paths_of() { # NAME
+    [ -z "$n" ] || add "paths are UTF-8: $1" << 'E'
+$c -std=c99 -O1 -Wall -Wextra -Werror -I$top $here/paths.c $n -o paths.exe $libs
+mkdir folder
+export LC_ALL=C.UTF-8 WINEPREFIX=$(pwd)/wine WINEDEBUG=-all
+[ "$run" != wine ] || wineboot > first.log 2>&1
+$run ./paths.exe folder > said 2>&1 || cat said >&2
+grep -q '^paths are UTF-8' said
+E
+}
+c=$(echo $c_compilers | cut -d' ' -f1) run=
+n=$objects/$c.o
+paths_of "$c"
 careful="-std=c99 -O1 -Wall -Wextra -Werror"
 # A compiler for another target displaces Debian's link to the kernel's headers that -m32 needs.
 kernel=/usr/include/x86_64-linux-gnu
@@ -393,7 +475,8 @@ if [ -z "${TN_QUICK:-}" ]; then
     target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
 fi
 if [ -n "${TN_FULL:-}" ]; then
-    target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful"
+    target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful" "$careful"
+    paths_of "mingw-w64"
     target "wasm32" emcc "node --no-experimental-fetch" \
         "$careful -s NODERAWFS=1 -s ALLOW_MEMORY_GROWTH=1"
     target "an x86-64 without FMA" gcc "qemu-x86_64 -cpu Nehalem" "-static -DTN_NO_FMA $careful"

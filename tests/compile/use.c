@@ -19,7 +19,7 @@ int USE(void) {
         tn_tensor *x = tn_from_f32(two, tn_ints_of(shape, 2)), *y, *s;
 #ifdef __cplusplus
         y = tn_add(tn_matmul(x, x), x, 2);
-        s = tn_sum(tn_mul(y, y), tn_dims(tn_ints_of(zero, 1)), true);
+        s = tn_sum(tn_mul(y, y), tn_ints_of(zero, 1), true);
 #else
         y = tn_add(tn_matmul(x, x), x, .alpha = 2);
         s = tn_sum(tn_mul(y, y), .dim = tn_ints_of(zero, 1), .keepdim = true);

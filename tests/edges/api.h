@@ -36,9 +36,9 @@ static inline bool api_called(const char *mine, const char *name) {
 /* Every function of the headers is called in one of the files, or named in the text of the others
  * (none, that is not there). */
 static inline void api_is_whole(const char *const *files, int nfiles, const char *others) {
-    static const char *const header[] = {"context", "tensor", "random", "autograd",
-                                         "row",     "extend", "beside", "io",
-                                         "nn",      "optim",  "data",   "train"};
+    static const char *const header[] = {"context", "tensor", "random", "autograd", "row",
+                                         "extend",  "beside", "io",     "nn",       "optim",
+                                         "data",    "train",  "device"};
     char *mine[8] = {NULL};
     int functions = 0, found = 0, nothers = 0;
     for (const char *at = others; *at; at++) nothers += at[0] == ' ' && at[1] && at[1] != ' ';
@@ -48,8 +48,12 @@ static inline void api_is_whole(const char *const *files, int nfiles, const char
         snprintf(path, sizeof path, "src/api/%s.h", header[h]);
         text = check_file(path);
         if (!CHECK(text != NULL)) continue;
-        for (char *at = text; (at = strstr(at, "\nTN_API ")) != NULL;) {
+        for (char *at = text; (at = strstr(at, "TN_API ")) != NULL;) {
             char *end = strchr(at, '('), *from = end;
+            const bool begins = at - text >= 15 &&
+                                (at[-1] == '\n' || strncmp(at - 15, "\nTN_USE_RESULT ", 15) == 0);
+            at += 7;
+            if (!begins) continue;
             bool known = false;
             while (api_letter(from[-1])) from--;
             snprintf(name, sizeof name, "%.*s", (int)(end - from), from);

@@ -2,6 +2,7 @@
 #ifndef TESTS_EDGES_NUMBERS_CORE_H
 #define TESTS_EDGES_NUMBERS_CORE_H
 
+#include "../../src/api/device.h"
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
@@ -84,11 +85,30 @@ static bool alloc_bytes(int64_t v) {
     if (at) tn_alloc_free(at, (size_t)v);
     return at != NULL;
 }
+static bool reserve(int64_t v) { return tn_memory_reserve(v); }
+static bool memory_cap(int64_t v) {
+    tn_set_memory_cap(v);
+    tn_set_memory_cap(64 << 20); /* that of the program */
+    return tn_ok();
+}
+static bool number_count(int64_t v) {
+    const tn_scalar numbers[TN_MOST_NUMBERS] = {{TN_KIND_INT, 1, 0, 1}, {TN_KIND_INT, 2, 0, 2}};
+    return tensor(tn_tensor_of_at(NULL, 0, TN_NO_DTYPE, TN_DIMS(2), numbers, v));
+}
 static bool threads(int64_t v) {
     int32_t before = tn_threads();
     bool ok = tn_set_threads(as_int(v));
     if (ok) tn_set_threads(before);
     return ok;
+}
+static bool unscoped(int64_t v) {
+    tn_tensor *made[3];
+    tn_set_unscoped_warning(v);
+    for (int i = 0; i < 3; i++) made[i] = tn_ones(TN_DIMS(1));
+    for (int i = 0; i < 3; i++) tn_free(made[i]);
+    tn_set_unscoped_warning(0);
+    tn_warning_take(NULL);
+    return tn_ok();
 }
 static bool error_code(int64_t v) {
     const char *name = tn_code_name((tn_code)as_int(v));
@@ -175,6 +195,20 @@ static bool default_dtype(int64_t v) {
     return ok;
 }
 static bool device_name(int64_t v) { return tn_device_name((tn_device_id)as_int(v)) != NULL; }
+static bool device_wait(int64_t v) { return tn_device_wait((tn_device_id)as_int(v)); }
+static bool default_device(int64_t v) {
+    const tn_device_id before = tn_set_default_device((tn_device_id)as_int(v));
+    const bool ok = tn_ok() && before == TN_CPU;
+    CHECK(tnp_set_default_device(TN_CPU) == (ok && v ? (tn_device_id)as_int(v) : TN_CPU));
+    return ok;
+}
+static bool from_device(int64_t v) {
+    return tensor(tnp_from(memory, TN_DIMS(2), TN_F32, (tn_device_id)as_int(v)));
+}
+static bool number_dtype(int64_t v) {
+    const tn_scalar one = tn_int(1);
+    return tensor(tn_number_at(NULL, 0, (tn_dtype)as_int(v), &one));
+}
 static bool print_with(int precision, int threshold, int edge, int width, int sci) {
     tn_print_options o = {0, 0, 0, 0, 0};
     o.precision = precision, o.threshold = threshold, o.edgeitems = edge, o.linewidth = width;
@@ -196,11 +230,11 @@ static bool generator_state(int64_t v) { /* the place in the state: 624 numbers 
     uint8_t state[TN_GENERATOR_BYTES];
     tn_generator *g = tn_generator_new(1);
     bool ok = false;
-    tn_generator_get(g, state);
+    tn_generator_state(g, state);
     memcpy(state + 8, &v, 4);                        /* left */
     memcpy(state + 16, &v, 8);                       /* next */
     memcpy(state + sizeof state - 32, &v, sizeof v); /* what is kept of normal() */
-    ok = tn_generator_set(g, state);
+    ok = tn_generator_set_state(g, state);
     tn_random64(g);
     tn_generator_free(g);
     return ok;

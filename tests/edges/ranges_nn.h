@@ -100,13 +100,15 @@ static bool module_to(tn_dtype dtype, tn_device_id device) {
 }
 static bool module_dtype(int64_t v) { return module_to((tn_dtype)as_int(v), TN_NO_DEVICE); }
 static bool module_device(int64_t v) { return module_to(TN_NO_DTYPE, (tn_device_id)as_int(v)); }
-static bool gain_for(int64_t v) { return tn_init_gain((tn_init_for)as_int(v), 1) > 0 && tn_ok(); }
+static bool gain_for(int64_t v) {
+    return tn_nn_init_gain((tn_nn_init_for)as_int(v), 1) > 0 && tn_ok();
+}
 static bool init(int64_t fan, int64_t by) {
     bool ok = false;
     TN_SCOPE {
         tn_tensor *t = tn_zeros(TN_DIMS(3, 2));
-        ok = tn_init_kaiming_uniform_(t, 0, (tn_fan)as_int(fan), (tn_init_for)as_int(by)) &&
-             tn_init_kaiming_normal_(t, 0, (tn_fan)as_int(fan), (tn_init_for)as_int(by));
+        ok = tn_nn_init_kaiming_uniform_(t, 0, (tn_fan)as_int(fan), (tn_nn_init_for)as_int(by)) &&
+             tn_nn_init_kaiming_normal_(t, 0, (tn_fan)as_int(fan), (tn_nn_init_for)as_int(by));
     }
     if (ok) tn_manual_seed(7);
     return ok;
@@ -141,17 +143,17 @@ static bool group_values(int64_t v) {
 static bool group_set(int64_t v) { return tn_optimizer_set(optimizer, as_int(v), "lr", 0.1); }
 static bool group_get(int64_t v) { return tn_optimizer_get(optimizer, as_int(v), "lr") == 0.1; }
 static bool optimizer_load(int64_t v) { return tn_optimizer_load(optimizer, NULL, v); }
-static bool clip_params(int64_t v) { return tn_clip_grad_norm(tn_tensors_of(NULL, v), 1) == 0; }
-static bool every_steps(int64_t v) { return rate(tn_step_lr(optimizer, v, 0.5)); }
+static bool clip_params(int64_t v) { return tn_nn_clip_grad_norm_(tn_tensors_of(NULL, v), 1) == 0; }
+static bool every_steps(int64_t v) { return rate(tn_optim_step_lr(optimizer, v, 0.5)); }
 static bool t_max(int64_t v) {
-    tn_schedule *s = tn_cosine_lr(optimizer, v, 0);
+    tn_schedule *s = tn_optim_cosine_lr(optimizer, v, 0);
     if (s && !tn_schedule_step(s)) tn_error_print();
     tn_schedule_free(s);
     return s && tn_optimizer_set(optimizer, 0, "lr", 0.1);
 }
 static double times(int64_t step, void *user) { return (void)step, (double)*(int64_t *)user; }
 static bool lambda_factor(int64_t v) {
-    bool ok = rate(tn_lambda_lr(optimizer, times, &v));
+    bool ok = rate(tn_optim_lambda_lr(optimizer, times, &v));
     tn_error_info e = {TN_OK, "none", NULL, 0};
     if (!ok) tn_error_take(&e);
     tn_optimizer_set(optimizer, 0, "lr", 0.1);
@@ -160,7 +162,7 @@ static bool lambda_factor(int64_t v) {
 static double flat(int64_t step, void *user) { return (void)step, (void)user, 1; }
 static bool resumed(int64_t count, int ngroups) {
     const double initial[1] = {0.1};
-    tn_schedule *s = tn_lambda_lr(optimizer, flat, NULL);
+    tn_schedule *s = tn_optim_lambda_lr(optimizer, flat, NULL);
     bool ok = tn_schedule_resume(s, count, initial, ngroups);
     if (ok && (!tn_schedule_step(s) || tn_schedule_count(s) != count + 1)) ok = false;
     tn_schedule_free(s);

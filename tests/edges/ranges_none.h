@@ -42,7 +42,7 @@ static bool other_data(int64_t v) {
     (void)v;
     TN_SCOPE {
         tn_tensor *a = tn_neg(x), *b = tn_neg(x);
-        ok = tn_swap_data(a, b) && tn_set_data(a, b) && tn_set_grad(a, b) && tn_forget(a);
+        ok = tn_swap_data(a, b) && tn_set_data(a, b) && tn_set_grad(a, b) && tn_detach_(a);
     }
     return ok;
 }
@@ -60,11 +60,11 @@ static bool tree(int64_t v) {
     return ok;
 }
 static bool initial(int64_t v) {
-    tn_tensor *t = tn_module_tensor(model, "weight"), *c = tn_own(tn_clone(t));
+    tn_tensor *t = tn_module_tensor(model, "weight"), *c = tn_take(tn_clone(t));
     (void)v;
-    const bool ok = tn_init_normal_(c, 0, 1) && tn_init_uniform_(c, 0, 1) &&
-                    tn_init_xavier_normal_(c, 1) && tn_init_xavier_uniform_(c, 1) &&
-                    tn_init_constant_(c, 1);
+    const bool ok = tn_nn_init_normal_(c, 0, 1) && tn_nn_init_uniform_(c, 0, 1) &&
+                    tn_nn_init_xavier_normal_(c, 1) && tn_nn_init_xavier_uniform_(c, 1) &&
+                    tn_nn_init_constant_(c, 1);
     tn_free(c);
     return ok;
 }
@@ -93,6 +93,26 @@ static bool files(int64_t v) {
          tn_module_save_file(model, "/dev/null");
     tn_named_free(l);
     tn_safetensors_close(f);
+    return ok;
+}
+static bool files_in_memory(int64_t v) {
+    tn_named one = {"x", x};
+    tn_module *other = tn_nn_linear(3, 2);
+    tn_state s;
+    tn_bytes saved = tn_save_memory(&one, 1), parts = tn_module_save_memory(model), state;
+    tn_named_list l = tn_load_memory(saved.at, saved.n);
+    tn_safetensors *f = tn_safetensors_open_memory(saved.at, saved.n);
+    bool ok = f && l.n == 1 && tensor(tn_safetensors_get(f, "x"));
+    (void)v;
+    memset(&s, 0, sizeof s);
+    s.model = model;
+    state = tn_checkpoint_save_memory(&s);
+    ok = ok && other && tn_module_load_memory(other, parts.at, parts.n) &&
+         tn_module_copy_from(other, model, 0.5) && tn_checkpoint_load_memory(state.at, state.n, &s);
+    tn_safetensors_close(f);
+    tn_named_free(l);
+    tn_bytes_free(state), tn_bytes_free(parts), tn_bytes_free(saved);
+    tn_module_free(other);
     return ok;
 }
 static bool texts(int64_t v) {

@@ -131,7 +131,7 @@ static void owned(deed *d) {
     TN_SCOPE {
         TN_SCOPE {
             if (inputs(d) && call(d))
-                for (int k = 0; k < d->n; k++) tn_own(d->out[k]);
+                for (int k = 0; k < d->n; k++) tn_take(d->out[k]);
         }
     }
     as_before(d);
@@ -226,7 +226,7 @@ static void made_in_a_function(deed *d) {
     TN_SCOPE {
         tn_tensor *out[1] = {NULL}, *x = tn_requires_grad(tn_ones(TN_DIMS(2)));
         if (inputs(d) && tn_function_call(&row, tn_tensors_of(&x, 1), d, out)) {
-            d->out[0] = tn_own(out[0]);
+            d->out[0] = tn_take(out[0]);
             d->n = 1;
         } else
             d->n = 0, wrong(d, "function");
@@ -244,7 +244,7 @@ static tn_tensor *in_hook(tn_tensor *grad, void *user) {
 static tn_tensor *in_hook_kept(tn_tensor *grad, void *user) {
     deed *d = (deed *)user;
     if (inputs(d) && call(d))
-        for (int k = 0; k < d->n; k++) tn_own(d->out[k]);
+        for (int k = 0; k < d->n; k++) tn_take(d->out[k]);
     return (void)grad, (tn_tensor *)NULL;
 }
 static void made_in_a_hook(deed *d) {
@@ -296,7 +296,7 @@ static void graphs_stay(deed *d) {
     TN_SCOPE {
         if (call(d) && tn_needs_grad(d->out[0])) {
             tn_tensor *part = tn_abs(d->out[0]);
-            loss = tn_own(tn_sum(part));
+            loss = tn_take(tn_sum(part));
         }
     }
     if (loss) tn_backward(loss);

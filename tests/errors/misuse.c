@@ -357,12 +357,12 @@ static void a_handler_hears_each_error_once(void) {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32);
         static char what[] = "linear";
         told = 0;
-        tn_error_on(listener, what);
+        tn_set_error_handler(listener, what);
         BAD(tn_linear(a, b), TN_INVALID, "linear");
         int line = __LINE__ - 1;
         CHECK_EQ(told, 1);
         CHECK_EQ(told_line, line);
-        tn_error_on(NULL, NULL);
+        tn_set_error_handler(NULL, NULL);
     }
 }
 

@@ -6,12 +6,13 @@
 function stem(name) {
     sub(/^tnp_/, "tn_", name)
     sub(/_at$/, "", name)
+    sub(/_inplace$/, "_", name)
     return name
 }
 function same(name, said) {
     name = stem(name)
     if (name == said) return 1
-    return index(name, said "_") == 1 && substr(name, length(said) + 2) ~ /^([fiuc][0-9]+|bool|int|complex|scalar)$/
+    return index(name, said "_") == 1 && substr(name, length(said) + 2) ~ /^([fiuc][0-9]+|bool|int|complex|scalar|room)$/
 }
 function literal(said) {
     said_at[nliterals] = current
@@ -90,6 +91,7 @@ BEGIN {
     nliterals = nthere = 0
     # What several functions say with the part that their names share; "?": functions that a macro makes.
     n = split("tn_checkpoint_load_at>tn_checkpoint tn_checkpoint_save_at>tn_checkpoint " \
+              "tn_checkpoint_load_memory_at>tn_checkpoint tn_checkpoint_save_memory_at>tn_checkpoint " \
               "tn_schedule_step_at>tn_schedule ?>tn_read", pair, " ")
     for (i = 1; i <= n; i++) known[pair[i]] = 1
 }

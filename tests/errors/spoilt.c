@@ -436,7 +436,7 @@ static uint64_t sum_of_all(const state *st) {
     for (int k = 0; k < st->s.ntensors; k++) h = sum_of(st->s.tensor[k], h);
     for (int k = 0; k < st->nmore; k++) h = sum_of(st->more[k], h);
     if (st->row->gen->props & TN_PROP_GENERATOR) {
-        tn_generator_get(tn_default_generator(), random);
+        tn_generator_state(tn_default_generator(), random);
         for (int i = 0; i < TN_GENERATOR_BYTES; i++) h = (h ^ random[i]) * 0x100000001b3u;
     }
     return h;

@@ -168,6 +168,7 @@ static void check_function(const text *t) {
     if (t->head[n] != ':') return;
     checks++;
     n = strlen(said + 3);
+    if (n > 1 && said[n + 2] == '_') said[--n + 3] = 0; /* "tn_detach_: ..." */
     if (!starts(t->stem, said + 3) || (t->stem[n] && t->stem[n] != '_'))
         wrong(t, "is called, and the text is of", said);
 }

@@ -15,6 +15,17 @@ run() { # NAME COMMAND...: its output is $log
     shift
     "$@" > "$log" 2>&1
 }
+fails() { # STATUS WORD COMMAND...: ends with this status and a message that has WORD
+    expected=$1 word=$2
+    shift 2
+    log=$out/fails.log
+    "$@" > "$log" 2>&1
+    [ $? = "$expected" ] && grep -q -F -e "$word" "$log"
+}
+wav() { # FILE SAMPLES: mono, 16 bits, not silent
+    [ "$(head -c 4 "$1")" = RIFF ] && [ "$(wc -c < "$1")" = $((44 + 2 * $2)) ] &&
+        [ "$(od -An -v -td2 -j44 "$1" | awk '{ for (i = 1; i <= NF; i++) if ($i > 3000) n++ } END { print (n > 1000) }')" = 1 ]
+}
 below() { [ -n "$1" ] && [ -n "$2" ] && awk "BEGIN { exit !($1 < $2) }"; }
 differ() { ! cmp -s "$1" "$2"; }
 last_number() { sed -n "s/.*$1 *\([0-9.e+-]*\).*/\1/p" "$2" | tail -1; }

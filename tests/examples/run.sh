@@ -17,30 +17,33 @@ c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
 have_cxx=
 command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
+one_file="text physics game replay audio classify from_torch/run plugin/host" # programs of one file
 fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
 printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines
     packed || { echo "0 passed, 1 failed"; exit 1; } # as examples/fashion/impl.c has it
-    for source in text.c physics.c game.c mixed/model.c; do
-        mkdir -p "$out/src/mixed"
-        sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "examples/$source" > "$out/src/$source"
+    mkdir -p "$out/src/mixed" "$out/src/from_torch" "$out/src/plugin" "$out/from_torch" "$out/plugin"
+    for name in $one_file mixed/model; do
+        sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "examples/$name.c" > "$out/src/$name.c"
     done
-    for name in text physics game; do
-        echo "$c $out/src/$name.c $object -o $out/$name -lm -pthread"
+    for name in $one_file; do
+        echo "$c $out/src/$name.c $object -o $out/$name -lm -ldl -pthread"
     done > "$out/commands"
     sources=$(echo "$fashion" | sed 's|[^ ]*/impl.c||')
     echo "$c -include $out/digits.h $sources $object -o $out/fashion -lm -pthread" >> "$out/commands"
     mixed="$c -Iexamples/mixed -c $out/src/mixed/model.c -o $out/model.o"
     library=$object
 else
-    for name in fashion text physics game; do
+    mkdir -p "$out/from_torch" "$out/plugin"
+    for name in fashion $one_file; do
         sources=examples/$name.c
         [ $name != fashion ] || sources="-include $out/digits.h $fashion"
-        echo "$c $sources -o $out/$name -lm -pthread"
+        echo "$c $sources -o $out/$name -lm -ldl -pthread"
     done > "$out/commands"
     mixed="$c -c examples/mixed/model.c -o $out/model.o"
     library=
 fi
+echo "$c -shared -fPIC examples/plugin/plugin.c -o $out/plugin/plugin.so" >> "$out/commands"
 [ -z "$have_cxx" ] ||
     echo "$mixed && $cxx examples/mixed/main.cpp $out/model.o $library -o $out/mixed -lm -pthread" >> "$out/commands"
 tr '\n' '\0' < "$out/commands" | xargs -0 -P "$jobs" -n 1 sh -c 'eval "$1"' build > "$out/build.log" 2>&1
@@ -58,6 +61,21 @@ check "physics: the residual falls below 0.01" below "$(last_number residual "$l
 check "game ends with 0" run game "$out/game"
 check "game: no allocation after the third frame" grep -q 'allocations after the third frame: 0$' "$log"
 check "game: work ran on the host's jobs" grep -q '^120 frames, [1-9]' "$log"
+check "replay ends with 0" run replay "$out/replay"
+check "replay: no allocation" grep -q '^10000 steps, allocations while replaying: 0$' "$log"
+check "replay: the bits of the calls" grep -q '^calls and replays: the same bits$' "$log"
+check "replay: it prints the ratio" grep -q '^a replay is [0-9.]* times as fast' "$log"
+check "audio ends with 0" run audio "$out/audio" "$out"
+check "audio: the error on new notes is below 2 % of the sound" below "$(last_number ratio "$log")" 2
+check "audio: it began above 10 %" below 10 "$(sed -n 's/^epoch  1 .*ratio *\([0-9.]*\) %$/\1/p' "$log")"
+check "audio: no allocation while it plays" grep -q '^played 2048 blocks of 64 samples, allocations: 0$' "$log"
+check "audio: it prints its speed" grep -q '^[0-9.]* times as fast as real time$' "$log"
+for sound in dry amp learned; do check "audio: $sound.wav has sound" wav "$out/$sound.wav" 131072; done
+check "audio: a folder that is missing ends with 1" fails 1 "none/dry.wav" "$out/audio" "$out/none"
+check "plugin: the host ends with 0" run plugin "$out/plugin/host" "$out/plugin/plugin.so"
+check "plugin: the operator reads its number" grep -q '^cubic(2, 0.5) = 9$' "$log"
+check "plugin: its gradient trains" grep -q '^0.800 x + 0.300$' "$log"
+check "plugin: a file that is missing ends with 1" fails 1 "none.so" "$out/plugin/host" "$out/none.so"
 if [ -n "$have_cxx" ]; then
     check "mixed ends with 0" run mixed "$out/mixed"
     check "mixed: the loss falls to a tenth" awk '{ exit !($4 + 0 < $2 / 10) }' "$log"
@@ -107,8 +125,18 @@ check "resumed and unbroken weights are the same bytes" cmp "$out/broken/$model"
 check "with another number of threads, too" cmp "$out/again/$model" "$out/unbroken/$model"
 check "another seed gives other bytes" differ "$out/one/$model" "$out/unbroken/$model"
 
+# --- a model inside a program ------------------------------------------------------------------------
+. tests/examples/embed.sh
+
 # --- wrong input ----------------------------------------------------------------------------------
 . tests/examples/wrong.sh
+
+# --- a game, pictures on a command line, a network of torch, Lua, gdb --------------------------------
+. tests/examples/fireflies.sh
+. tests/examples/classify.sh
+. tests/examples/from_torch.sh
+. tests/examples/lua.sh
+. tests/examples/gdb.sh
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

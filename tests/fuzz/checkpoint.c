@@ -14,7 +14,7 @@ static void begin(void) {
     tn_manual_seed(4);
     net = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3), tn_nn_linear(3, 1));
     adam = tn_optim_adam(tn_parameters(net), .lr = 0.01);
-    schedule = tn_step_lr(adam, 2, 0.5);
+    schedule = tn_optim_step_lr(adam, 2, 0.5);
     generator = tn_generator_new(5);
     TN_SCOPE {
         tn_tensor *items[] = {tn_ones(TN_DIMS(2, 2)), tn_zeros(TN_DIMS(2), .dtype = TN_I64)};
@@ -32,12 +32,20 @@ static void begin(void) {
 }
 
 /* Whether `in` could be loaded as that state, which is `kept` before and after. */
-static bool one_state(const tn_state *s, const char *kept, size_t size) {
+static bool one_state(const tn_state *s, const char *kept, const uint8_t *data, size_t size) {
     int64_t mark = fuzz_mark();
-    bool ok = tn_checkpoint_load("in", s);
+    bool ok = tn_checkpoint_load("in", s), also;
     fuzz_within(mark, size);
     if (!ok) fuzz_error();
     MUST(tn_checkpoint_save("now", s), "what was loaded cannot be saved");
+    /* From memory it is the same, onto the state that the file gave. */
+    mark = fuzz_mark();
+    also = tn_checkpoint_load_memory(data, size, s);
+    fuzz_within(mark, size);
+    if (!also) fuzz_error();
+    MUST(ok == also, "memory and file differ");
+    MUST(tn_checkpoint_save("again", s) && fuzz_same_files("now", "again"),
+         "memory and file give different states");
     MUST(ok || fuzz_same_files("now", kept), "a refused checkpoint has changed something");
     if (!ok) return false;
     MUST(tn_checkpoint_load("now", s), "what was saved cannot be loaded");
@@ -65,11 +73,11 @@ static bool one(const uint8_t *data, size_t size) {
                   .resume = true))
         fuzz_error();
     MUST(tn_checkpoint_load("whole", &whole), "loading");
-    valid |= one_state(&whole, "whole", size);
+    valid |= one_state(&whole, "whole", data, size);
     if (tn_checkpoint_load("in", &model_alone))
         MUST(tn_checkpoint_load("whole", &whole), "loading");
     tn_error_take(NULL);
-    valid |= one_state(&rest, "rest", size);
+    valid |= one_state(&rest, "rest", data, size);
     return valid;
 }
 

@@ -1,5 +1,6 @@
 /* safetensors.c - any bytes as a safetensors file, read in every way that there is: whole, and
- * opened, tensor by tensor from the last to the first. The ways agree; what was read, saved and
+ * opened, tensor by tensor from the last to the first, and from memory, copied and borrowed. The
+ * ways agree; what was read, saved and
  * read again is the same, and saved again the same bytes. */
 #include "fuzz.h"
 
@@ -43,6 +44,41 @@ static void check_opened(tn_named_list l, size_t size) {
     tn_safetensors_close(f);
 }
 
+static int released;
+static void count_release(void *data, void *user) { released += data == user; }
+
+/* The same bytes in memory, from an aligned place on or from the next byte. */
+static void check_memory(tn_named_list l, const uint8_t *data, size_t size, bool borrow,
+                         bool aligned) {
+    uint8_t *room = (uint8_t *)malloc(size + 1), *at = room + !aligned;
+    int64_t mark = fuzz_mark(), borrowed = -1;
+    tn_named_list m;
+    MUST(room, "the test has no memory");
+    if (size) memcpy(at, data, size);
+    released = 0;
+    m = tn_load_memory(at, size, .borrow = borrow, .borrowed = &borrowed, .user = at,
+                       .release = borrow ? count_release : NULL);
+    fuzz_within(mark, size);
+    MUST(m.n == l.n, "memory and file differ in their number");
+    MUST(m.n >= 0 ? borrowed >= 0 && (borrow || !borrowed) : fuzz_error() == TN_FORMAT,
+         "not a FORMAT error");
+    MUST(released == (borrow && m.n >= 0 && !borrowed), "released too early");
+    for (int64_t i = 0; i < m.n; i++) {
+        const tn_tensor *t = m.at[i].tensor;
+        MUST(!strcmp(m.at[i].name, l.at[i].name) && same_tensor(t, l.at[i].tensor),
+             "memory and file differ");
+        MUST(tn_is_wrapped(t) == tn_is_read_only(t), "a borrowed tensor can be written");
+        borrowed -= tn_is_wrapped(t);
+        /* Copies must live without the memory. */
+        MUST(tn_is_wrapped(t) || (uintptr_t)tn_data(t) - (uintptr_t)at >= size,
+             "a copy lies in the memory");
+    }
+    MUST(m.n < 0 || borrowed == 0, "another number of tensors is borrowed");
+    tn_named_free(m);
+    MUST(released == (borrow && m.n >= 0), "not released once");
+    free(room);
+}
+
 static void check_saved(tn_named_list l) {
     tn_named_list again;
     MUST(tn_safetensors_save("saved", l.at, l.n), "what was loaded cannot be saved");
@@ -51,6 +87,14 @@ static void check_saved(tn_named_list l) {
     for (int64_t i = 0; i < l.n; i++)
         MUST(same_tensor(l.at[i].tensor, tn_named_find(again, l.at[i].name)),
              "a tensor has changed on its way");
+    {
+        size_t n;
+        const uint8_t *saved = fuzz_get("saved", &n);
+        tn_bytes memory = tn_save_memory(l.at, l.n);
+        MUST(memory.at && memory.n == n && !memcmp(memory.at, saved, n),
+             "saved to memory are other bytes");
+        tn_bytes_free(memory);
+    }
     MUST(tn_safetensors_save("again", again.at, again.n), "saving again");
     MUST(fuzz_same_files("saved", "again"), "the second file differs from the first");
     tn_named_free(again);
@@ -70,6 +114,9 @@ static bool one(const uint8_t *data, size_t size) {
     else
         MUST(fuzz_error() == TN_FORMAT, "not a FORMAT error");
     check_opened(l, size);
+    check_memory(l, data, size, false, true);
+    check_memory(l, data, size, true, true);
+    check_memory(l, data, size, true, false);
     if (valid) check_saved(l);
     tn_named_free(l);
     return valid;

@@ -93,7 +93,7 @@ full)
     elsewhere i386-sse no "$first" "" scalar "" -m32 -O2 -msse2 -mfpmath=sse -idirafter $kernel
     ! have wine || wineboot > "$out/log/wineboot" 2>&1 # what it says of a new folder is none of a program's output
     elsewhere mingw yes x86_64-w64-mingw32-gcc wine "scalar avx2" "" -O2
-    elsewhere wasm no emcc "node --no-experimental-fetch" "" "$emulated" -O2 \
+    elsewhere wasm no emcc "node --no-experimental-fetch" "" "" -O2 \
         -s ALLOW_MEMORY_GROWTH=1 -s ENVIRONMENT=node
     ;;
 esac

@@ -1,11 +1,21 @@
-/* plugin.c - a library that has tensor.h inside, for unload.c: it uses what leaves traces in a
- * process (threads, keys, memory, an error, a file) and takes all of it back. */
+/* plugin.c - a library for unload.c, with tensor.h inside or, with TN_IMPORT, over the host's: it
+ * uses what leaves traces in a process (threads, keys, memory, an error, a file) and takes all of
+ * it back. */
+#ifndef TN_IMPORT
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_STATIC
+#endif
 #include "../../tensor.h"
 
+#include <string.h>
+
 double plugin_use(const char *path);
+double plugin_apart(void);
 void plugin_end(void);
+#ifdef TN_IMPORT
+bool plugin_import(const tn_exports *host);
+bool plugin_import(const tn_exports *host) { return tn_import(host); }
+#endif
 
 /* 0 when something failed. */
 double plugin_use(const char *path) {
@@ -27,5 +37,15 @@ double plugin_use(const char *path) {
         sum = tn_item(tn_sum(tn_grad_of(a))) + tn_item(y);
     }
     return tn_ok() ? sum : 0;
+}
+/* The same in a context of its own, as several threads may at a time. */
+double plugin_apart(void) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    tn_context *own = tn_context_new(&o), *before = tn_context_use(own);
+    const double sum = own ? plugin_use(NULL) : 0;
+    tn_context_use(before);
+    tn_context_free(own);
+    return sum;
 }
 void plugin_end(void) { tn_context_free(NULL); }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Depth, fork, hooks, requests to stop, unloading: what a long-lived process needs. Hooks and requests
-# run with AddressSanitizer and UBSan on a build that counts polls. TN_QUICK=1: without the library that is
-# loaded and unloaded.
+# run with AddressSanitizer and UBSan on a build that counts polls, hooks with TN_CHECK, too. TN_QUICK=1: without the libraries that are
+# loaded and unloaded, one with tensor.h inside, one over the host's (TN_IMPORT).
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 out=$BUILD/life
@@ -44,10 +44,25 @@ program forks "" "$plain" && run forks "$out/forks"
 program hooks "$extra" "$checked" && run hooks "$out/hooks"
 program cancel "$extra" "$checked" && run cancel "$out/cancel"
 
+# With TN_CHECK: its own program and some of others, over the files that know it.
+make -s -j"$jobs" checked CC="${CC:-cc}" BUILD="$objects" CFLAGS="$built $watch" || failed=$((failed + 1))
+for source in tests/unit/checked.c tests/life/hooks.c tests/unit/functions.c tests/unit/histories.c tests/unit/tape.c; do
+    name=checked_$(basename "$source" .c)
+    if ${CC:-cc} $flags -Isrc -Itests -DTNI_OBJECTS $extra -DTN_CHECK "$source" tests/unwatched.c "$objects"/checked/*/*.o "$checked" \
+        -o "$out/$name" -lm -pthread; then
+        run "$name" "$out/$name"
+    else
+        failed=$((failed + 1))
+    fi
+done
+
 if [ -z "${TN_QUICK:-}" ] && [ "$(uname)" = Linux ]; then
-    if ${CC:-cc} -std=gnu99 -O0 -fPIC -shared tests/life/plugin.c -o "$out/plugin.so" -lm -pthread &&
-        ${CC:-cc} $flags tests/life/unload.c -o "$out/unload" -ldl -pthread; then
+    shared="${CC:-cc} -std=gnu99 -O0 -fPIC -shared tests/life/plugin.c"
+    if packed && $shared -o "$out/plugin.so" -lm -pthread && $shared -DTN_IMPORT -o "$out/imported.so" -lm -pthread &&
+        ${CC:-cc} $flags tests/life/unload.c -o "$out/unload" -ldl -pthread &&
+        ${CC:-cc} $flags -DTN_EXPORT tests/life/unload.c "$object" -o "$out/host" -lm -ldl -pthread; then
         run unload "$out/unload" "$(pwd)/$out/plugin.so"
+        run host "$out/host" "$(pwd)/$out/imported.so"
     else
         failed=$((failed + 1))
     fi

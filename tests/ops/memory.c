@@ -330,7 +330,7 @@ static uint64_t visible(const work *w) {
     if (w->row) {
         for (int t = 0; t < s.ntensors; t++) add_tensor(s.tensor[t], true);
         for (int t = 0; t < s.ntensors; t++) add_tensor(s.tensor[t]->grad, true);
-        tn_generator_get(tn_default_generator(), state);
+        tn_generator_state(tn_default_generator(), state);
         add_bytes(state, sizeof state);
     } else if (w->optimizer && o) {
         add_optimizer();

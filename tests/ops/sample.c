@@ -3,6 +3,7 @@
 
 #include "elements.h"
 
+#include <errno.h>
 #include <ctype.h>
 
 typedef struct reader {
@@ -54,6 +55,7 @@ static tn_tensor *weights_of(const tn_tensor *out, uint64_t from) {
             v = tn_complex(v.real, sample_weight(from + 2 * (uint64_t)i + 1));
         tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
     }
+    if (w && out->flags & TNI_DEVICE) w = tnp_to(w, out->device, TN_NO_DTYPE, false, false);
     return w;
 }
 
@@ -362,7 +364,14 @@ bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta)
 }
 
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n) {
-    return tn_call_row(s->row->name, 0, s->row, how, s->value, s->nvalues, out, room, n);
+    /* A call that succeeds leaves errno as it was, but for what libm does with it. */
+    errno = 0;
+    const bool ok = tn_call_row(s->row->name, 0, s->row, how, s->value, s->nvalues, out, room, n);
+    if (ok && errno && errno != EDOM && errno != ERANGE) {
+        printf("FAILED %s [%s] sets errno to %d\n", s->row->name, s->text, errno);
+        exit(3);
+    }
+    return ok;
 }
 
 /* --- layouts ---------------------------------------------------------------------------------- */

@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
         o.memory_cap = CAP;
         context[k] = tn_context_new(&o);
         tn_context_use(context[k]);
-        tn_error_on(notice, NULL);
+        tn_set_error_handler(notice, NULL);
         result[k] = record_new(1 << 24);
     }
     for (int64_t r = 0; r < tn_row_count(); r++) {

@@ -489,7 +489,7 @@ def test_a_device_with_an_index_is_another_device():
         (("cpu\0x",), RuntimeError, "Invalid device string: .cpu.x00x."),
         (("cpu:0:0",), RuntimeError, "device 'cpu:0:0' does not exist"),
         (("cpu:00",), RuntimeError, "device 'cpu:00' does not exist"),
-        (("cuda:0",), RuntimeError, "device 'cuda:0' does not exist"),
+        (("cudas:0",), RuntimeError, "device 'cudas:0' does not exist"),
     ],
 )
 def test_devices_that_are_refused(args, error, text):

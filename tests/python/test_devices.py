@@ -120,6 +120,36 @@ def test_defaults_belong_to_their_thread():
     assert seen == ["cpu"] and torch.zeros(1).device.type == "meta"
 
 
+def test_a_thread_that_ended_leaves_no_default():
+    for _ in range(3):  # the next thread takes over what the library kept for the last
+        seen = []
+
+        def work(seen=seen):
+            seen.append(torch.zeros(1).device.type)
+            seen.append(torch.nn.Linear(1, 1).weight.device.type)
+            torch.set_default_device("meta")
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert seen == ["cpu", "cpu"]
+
+
+def test_the_package_computes_on_the_cpu_and_a_program_elsewhere():
+    torch.set_default_device("meta")
+    assert torch.nn.Parameter().is_meta and torch.nn.Embedding(2, 3).weight.is_meta
+    loader = torch.utils.data.DataLoader([1.0, 2.0, 3.0], batch_size=3, shuffle=True)
+    assert sorted(next(iter(loader)).tolist()) == [1, 2, 3]
+    w = torch.ones(2, device="cpu", requires_grad=True)
+    optimizer = torch.optim.Adam([w])
+    w.grad = torch.ones_like(w)
+    optimizer.step()
+    state = optimizer.state_dict()["state"][0]
+    assert {state[k].device.type for k in ("step", "exp_avg")} == {"cpu"}
+    assert torch.get_rng_state().device.type == "cpu"
+    assert (2 - w).device.type == "cpu" and w[True].shape == (1, 2)
+
+
 def test_there_is_no_accelerator():
     a = torch.accelerator
     assert not a.is_available() and a.device_count() == 0 and a.current_accelerator() is None

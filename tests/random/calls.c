@@ -68,7 +68,7 @@ static void use(const char *how, tn_tensor **result, int n) {
                             .create_graph = tuple_below(4) == 0, .retain_graph = true);
             tn_error_take(NULL);
         }
-        if (t->numel < 1000) tnp_clone(t, (tn_memory_format)0);
+        if (t->numel < 1000) tn_free(tnp_clone(t, (tn_memory_format)0));
         tn_error_take(NULL);
     }
 }
@@ -333,7 +333,7 @@ static bool step_and_load(tn_optimizer *o, const sample *s) {
     }
     tn_named_free(state);
     if (tuple_below(3) == 0) tn_optimizer_set(o, (int)tuple_int(s), "lr", tuple_float());
-    if (tuple_below(3) == 0) tn_clip_grad_norm(tn_tensors_of(s->tensor, 1), tuple_float());
+    if (tuple_below(3) == 0) tn_nn_clip_grad_norm_(tn_tensors_of(s->tensor, 1), tuple_float());
     tn_error_take(NULL);
     if (ok && !tn_optimizer_step(o)) refusal("second step");
     return ok;

@@ -224,7 +224,7 @@ static void step_owner(void) {
     if (below(2))
         tn_retain(h->t), h->owners++;
     else if (h->scoped && below(2))
-        tn_own(h->t), h->scoped = false; /* of the same count */
+        tn_take(h->t), h->scoped = false; /* of the same count */
     else if (h->scoped)
         tn_hold(h->t), h->scoped = false;
     else
@@ -318,7 +318,7 @@ static void step(void) {
 static void program(void) {
     int left;
     m.mark = tn_scope_begin();
-    tn_free(tn_own(tnp_empty(tn_ints_of(&m.base, 1), TN_F32, TN_CPU))); /* the thread's block */
+    tn_free(tn_take(tnp_empty(tn_ints_of(&m.base, 1), TN_F32, TN_CPU))); /* the thread's block */
     m.base = tn_memory().bytes_used - slabs * SLAB;
     m.allocations = calls - slabs;
     m.peak = tn_memory().bytes_peak;

@@ -231,7 +231,7 @@ static void want_gradients(const float *data, const uint8_t *state) {
     want.root = 0;
     if (!m.grads) return;
     TN_SCOPE {
-        tn_generator_set(tn_default_generator(), state);
+        tn_generator_set_state(tn_default_generator(), state);
         make_inputs(&once, data);
         execute(&once);
         for (int i = INPUTS; i < TENSORS; i++) {
@@ -302,15 +302,15 @@ static void run_twice(tn_recording *r, world *a, const float *first, const float
     uint8_t eager[TN_GENERATOR_BYTES], here[TN_GENERATOR_BYTES];
     tn_generator *g = tn_default_generator();
     TN_SCOPE {
-        tn_generator_set(g, state);
+        tn_generator_set_state(g, state);
         make_inputs(&b, data);
         execute(&b);
-        tn_generator_get(g, eager);
-        tn_generator_set(g, state);
+        tn_generator_state(g, eager);
+        tn_generator_set_state(g, state);
         rewrite_inputs(a, data);
         keep_versions(a);
         if (replayed(r, a, &b) && !m.wrong) {
-            tn_generator_get(g, here);
+            tn_generator_state(g, here);
             if (memcmp(here, eager, sizeof here)) wrong("the generator", 0, 0);
             compare(a, &b);
             compare_versions(a);
@@ -329,7 +329,7 @@ static void program(void) {
     for (int i = 0; i < 3; i++) values(data[i]);
     make_program();
     m.grads = below(2);
-    tn_generator_get(g, state);
+    tn_generator_state(g, state);
     make_inputs(&a, data[0]);
     if (!tn_record_begin()) wrong("record_begin", 0, 1);
     execute(&a);
@@ -343,7 +343,7 @@ static void program(void) {
         if (a.t[INPUTS + i] && m.step[i].kind >= 5 && m.step[i].kind < 17 && below(4) == 0)
             tn_free(a.t[INPUTS + i]); /* what the user frees, the recording keeps */
     for (int i = 0; i < 4 && !m.wrong; i++) {
-        if (i) tn_manual_seed((uint64_t)below(1000)), tn_generator_get(g, state);
+        if (i) tn_manual_seed((uint64_t)below(1000)), tn_generator_state(g, state);
         run_twice(r, &a, data[0], data[i % 3], state);
     }
     tn_recording_free(r);

@@ -41,7 +41,7 @@ static void state_text(const tn_generator *g, char *to, size_t room) {
     enum { NORMAL = 24 + 8 * 624 + 8 };
     uint8_t state[TN_GENERATOR_BYTES];
     uint64_t h;
-    tn_generator_get(g, state);
+    tn_generator_state(g, state);
     h = fnv(state, NORMAL, fnv_start);
     h = fnv(state + NORMAL + 8, TN_GENERATOR_BYTES - NORMAL - 8, h);
     snprintf(to, room, "%08x", (unsigned)(h >> 32));
@@ -88,9 +88,9 @@ static tn_tensor *drawn_init(const draw *d, tn_dtype dtype, double a) {
     tn_tensor *t = blank(d, dtype);
     bool normal = strstr(d->op, "normal") != NULL;
     if (d->op[0] == 'x')
-        return normal ? tn_init_xavier_normal_(t, a) : tn_init_xavier_uniform_(t, a);
-    return normal ? tn_init_kaiming_normal_(t, a, TN_FAN_IN, TN_INIT_LEAKY_RELU)
-                  : tn_init_kaiming_uniform_(t, a, TN_FAN_IN, TN_INIT_LEAKY_RELU);
+        return normal ? tn_nn_init_xavier_normal_(t, a) : tn_nn_init_xavier_uniform_(t, a);
+    return normal ? tn_nn_init_kaiming_normal_(t, a, TN_FAN_IN, TN_INIT_LEAKY_RELU)
+                  : tn_nn_init_kaiming_uniform_(t, a, TN_FAN_IN, TN_INIT_LEAKY_RELU);
 }
 
 static tn_tensor *drawn(const draw *d) {
@@ -128,14 +128,14 @@ static tn_generator *handled(const draw *d) {
             tn_manual_seed(strtoull(d->a, NULL, 10));
         return g;
     }
-    if (!strcmp(d->op, "save")) return tn_generator_get(g, saved), g;
-    if (!strcmp(d->op, "restore")) return tn_generator_set(g, saved) ? g : NULL;
+    if (!strcmp(d->op, "save")) return tn_generator_state(g, saved), g;
+    if (!strcmp(d->op, "restore")) return tn_generator_set_state(g, saved) ? g : NULL;
     if (!strcmp(d->op, "fork")) {
         uint8_t state[TN_GENERATOR_BYTES];
-        tn_generator_get(g, state);
+        tn_generator_state(g, state);
         tn_generator_free(generators[3]);
         generators[3] = tn_generator_new(77);
-        return tn_generator_set(generators[3], state) ? generators[3] : NULL;
+        return tn_generator_set_state(generators[3], state) ? generators[3] : NULL;
     }
     return NULL;
 }

@@ -93,9 +93,9 @@ static world begin(const plan *p, uint64_t seed, bool other) {
                           : tn_sequential(tn_nn_dropout(.p = 0.5), tn_nn_linear(3, 3));
     w.o = optimizer_of(p, w.net);
     if (other) tn_optimizer_set(w.o, 0, "lr", 0.375);
-    w.s = p->schedule == 1   ? tn_step_lr(w.o, 2, 0.5)
-          : p->schedule == 2 ? tn_cosine_lr(w.o, 3, 0.001)
-          : p->schedule == 3 ? tn_lambda_lr(w.o, factor, NULL)
+    w.s = p->schedule == 1   ? tn_optim_step_lr(w.o, 2, 0.5)
+          : p->schedule == 2 ? tn_optim_cosine_lr(w.o, 3, 0.001)
+          : p->schedule == 3 ? tn_optim_lambda_lr(w.o, factor, NULL)
                              : NULL;
     w.g = p->own ? tn_generator_new(seed + 5) : NULL;
     w.loader = tn_loader_new(points(ITEMS), .batch_size = p->batch, .shuffle = p->shuffle,
@@ -132,9 +132,9 @@ static uint64_t hash(const world *w) {
     int64_t count = w->s ? tn_schedule_count(w->s) : 0;
     uint64_t h = mix_list(0xcbf29ce484222325u, tn_module_state_dict(w->net));
     h = mix_list(h, tn_optimizer_state_dict(w->o));
-    tn_generator_get(tn_default_generator(), state);
+    tn_generator_state(tn_default_generator(), state);
     h = mix(h, state, TN_GENERATOR_BYTES);
-    tn_generator_get(w->g, state); /* NULL: zeros */
+    tn_generator_state(w->g, state); /* NULL: zeros */
     h = mix(h, state, TN_GENERATOR_BYTES);
     return mix(h, &count, 8);
 }
@@ -202,7 +202,7 @@ static void pass_by_hand(const plan *p, const world *w, tn_loader *loader, bool 
             if (learn) tn_optimizer_zero_grad(w->o);
             l = loss_by_hand(p, w, &b, &y);
             if (learn) tn_backward(l);
-            if (learn && p->clip) tn_clip_grad_norm(tn_parameters(w->net), 0.25);
+            if (learn && p->clip) tn_nn_clip_grad_norm_(tn_parameters(w->net), 0.25);
             if (learn) tn_optimizer_step(w->o);
             sum += tn_item(l) * (double)b.n, items += (double)b.n;
             classes = y != NULL;

@@ -223,11 +223,11 @@ static void *fails(void *arg) {
 }
 static void errors_belong_to_their_thread(void) {
     matrix_make();
-    tn_error_on(on_error, NULL);
+    tn_set_error_handler(on_error, NULL);
     handled = 0;
     in_threads(fails, computes);
     CHECK_EQ(handled, THREADS / 2 * rounds());
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     matrix_free();
 }
 

@@ -112,8 +112,8 @@ static void driven_free(driven *d) {
 static void driven_begin(driven *d) {
     static uint8_t bytes[TN_GENERATOR_BYTES];
     int64_t mark = tn_scope_begin();
-    tn_generator_get(d->generator, bytes);
-    CHECK(tn_generator_set(d->model, bytes));
+    tn_generator_state(d->generator, bytes);
+    CHECK(tn_generator_set_state(d->model, bytes));
     tn_random64(d->model);
     for (int64_t i = 0; i < d->n; i++) d->order[i] = i;
     if (d->shuffle) {
@@ -195,12 +195,12 @@ static void state_again(driven *d) {
     tn_loader_stop(d->l);
     d->at = -1;
     some_of(d, 1 + below(3));
-    tn_generator_get(d->generator, bytes);
+    tn_generator_state(d->generator, bytes);
     tn_loader_stop(d->l);
     d->at = -1;
     some_of(d, below(d->batches + 1) + 1);
     memcpy(first, d->order, sizeof first);
-    CHECK(tn_generator_set(d->generator, bytes));
+    CHECK(tn_generator_set_state(d->generator, bytes));
     tn_loader_stop(d->l);
     d->at = -1;
     some_of(d, d->batches + 1);
@@ -295,7 +295,7 @@ static void hear(const tn_error_info *e, void *user) {
     heard++;
 }
 static void batches_arrive_once_and_in_order(void) {
-    tn_error_on(hear, NULL);
+    tn_set_error_handler(hear, NULL);
     for (int r = 0; r < rounds && !check_failures; r++) {
         alarm(SECONDS);
         int before = ended;
@@ -308,12 +308,12 @@ static void batches_arrive_once_and_in_order(void) {
         CHECK_EQ(ended, before + 1);
         if (check_failures) printf("    round %d\n", r);
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
 static void loaders_beside_each_other_do_not_mix(void) {
-    tn_error_on(hear, NULL);
+    tn_set_error_handler(hear, NULL);
     for (int r = 0; r < rounds / 4 && !check_failures; r++) {
         alarm(SECONDS);
         driven d[3];
@@ -323,7 +323,7 @@ static void loaders_beside_each_other_do_not_mix(void) {
         for (int k = 0; k < 3; k++) driven_free(&d[k]);
         if (check_failures) printf("    round %d\n", r);
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 

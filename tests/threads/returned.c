@@ -244,6 +244,14 @@ static void count_block(census *all, const tni_block *b) {
     int64_t slabs = list_length(b->slabs, MOST_SLABS), most = slabs * (SLAB / TNI_ALIGN);
     int64_t steps = 0, available = b->slab_end - b->slab;
     for (int i = 1; i < TNI_BINS; i++) available += list_length(b->bin[i], most) * i * TNI_ALIGN;
+    for (int i = 0; i < 3; i++) { /* freed headers, of 4, 8 and 16 dimensions */
+        const int64_t bytes =
+            ((int64_t)offsetof(tn_tensor, dims) + (64 << i) + TNI_ALIGN - 1) & -(int64_t)TNI_ALIGN;
+        int64_t n = 0;
+        for (const tn_tensor *t = tni_state(b)->spare[i]; t && n <= most; t = t->next) n++;
+        CHECK(n <= most);
+        available += n * bytes;
+    }
     list_length(b->returned, most);
     for (void **at = (void **)b->returned; at && steps++ <= most; at = (void **)*at)
         available += (int64_t)(uintptr_t)at[1] * TNI_ALIGN;

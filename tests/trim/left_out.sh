@@ -10,7 +10,7 @@ refused() { # NAME FLAGS...: builds refused.c, prints what it says
 says() { # NAME TEXT: a line that begins so
     grep -qF "$2" "$out/refused.$1.said" || { echo "wanted: $2"; cat "$out/refused.$1.said"; return 1; }
 }
-check "TN_NO_COMPLEX, TN_NO_HALF: built" refused switches -I. $(runnable) -DTN_NO_COMPLEX -DTN_NO_HALF
+check "TN_NO_COMPLEX, TN_NO_HALF, TN_NO_DEVICES: built" refused switches -I. $(runnable) -DTN_NO_COMPLEX -DTN_NO_HALF -DTN_NO_DEVICES
 for line in "context: no error" \
     "zeros of complex64: 2 complex64 is not in this build (TN_NO_COMPLEX)" \
     "zeros of float16 on meta: 2 float16 is not in this build (TN_NO_HALF)" \
@@ -22,6 +22,8 @@ for line in "context: no error" \
     "view_as_complex: 2 complex64 is not in this build (TN_NO_COMPLEX)" \
     "default float16: 2 float16 is not in this build" \
     "from data of bfloat16: 2 bfloat16 is not in this build (TN_NO_HALF)" \
+    "another device: 1 tn_device: device 'null:0' does not exist; expected cpu, meta; others are not in this build (TN_NO_DEVICES)" \
+    "backend: 5 tn_backend_add: devices are not in this build (TN_NO_DEVICES)" \
     "row by name: no error" "module by name: 2 Linear: argument" "part by name: no error"; do
     check "switches: $line" says switches "$line"
 done
@@ -35,7 +37,8 @@ check "TENSOR_TRIM: built" refused static -I. -DTENSOR_TRIM $(runnable)
 for form in trimmed static; do
     for line in "zeros of complex64: no error" "load float16: no error" "mul by a complex number: no error" \
         "row by name: 5 operator 'matmul' does not exist, $trimmed" "call by name: 1 operator 'matmul' does not exist, $trimmed" \
-        "module by name: 1 module class \"Linear\" does not exist, $trimmed"; do
+        "module by name: 1 module class \"Linear\" does not exist, $trimmed" \
+        "backend: 1 tn_backend_add: it is NULL"; do
         check "$form: $line" says $form "$line"
     done
     check "$form: the part is named" says $form "this class does not exist, $trimmed"
@@ -71,5 +74,9 @@ apart() {
         $cc -std=c99 -w -I"$1" "$out/user.c" "$out/library.o" -o "$out/apart.program" -lm -pthread
 }
 check "trimmed together links" apart "$out/apart"
+for switch in TN_NO_DEVICES "TNI_REPLAYS 0" "TNI_PROFILES 0"; do
+    check "trim defines $switch where nothing names them" grep -qx "#define $switch" "$out/apart/tensor.h"
+done
+check "trim keeps devices for tn_backend_add" eval "! grep -qx '#define TN_NO_DEVICES' $out/refused/tensor.h"
 check "trimmed apart does not link" eval "! apart $out/refused"
 check "with the whole header it does not link" eval "! apart ."

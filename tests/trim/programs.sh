@@ -14,21 +14,39 @@ one_file() { # NAME SOURCE COMPILER
     check "$1: trimmed gives the same output and files" diff -r "$out/ran.full" "$out/ran.trimmed"
     rows_of "$out/$1.list" > "$out/$1.rows"
     reached "$out/$1.static" > "$out/$1.reached"
-    check "$1: trim lists the rows that the compiler reaches" same "$out/$1.rows" "$out/$1.reached"
+    case $3 in # C++: a method's word may mean more, and tn::tensor mentions the rows of its operators
+        *++*) check "$1: trim lists what the compiler reaches" eval "! comm -13 $out/$1.rows $out/$1.reached | grep ." ;;
+        *) check "$1: trim lists the rows that the compiler reaches" same "$out/$1.rows" "$out/$1.reached" ;;
+    esac
     check "$1: fewer rows than all" test "$(wc -l < "$out/$1.rows")" -lt "$(wc -l < "$out/all")"
 }
 one_file readme "$out/readme.c" "$cc -std=c99"
 cp -R "$out/ran.full" "$out/ran.readme"
 
-# In C++ options are positional, and tn_backward is a macro of C.
+# In C++ options are positional.
 {
-    echo '#define tn_backward(t) tn_backward_all(TN_LIST(t).value, NULL, NULL)'
     sed 's/, \.[a-z]* = /, /' "$out/readme.c"
 } > "$out/readme.cc"
+cat > "$out/objects.cc" << 'CXX' # methods, options, operators, several results, C's names
+#define TENSOR_IMPLEMENTATION
+#include "tensor.h"
+int main() {
+    tn::tensor x = tn::tensor({{1, 2, 3}, {4, 5, 6}}) * 0.5, y = x.cumsum(1) - x[0];
+    y.clamp_(0.25, 4).add_(1);
+    tn_print((y / tn::sum(x, {0}, true)).get());
+    tn_print(x.softmax(1, tn::softmax_options().set_dtype(TN_F64)).get());
+    tn_print(y.sort(0).values.get());
+    tn_print(tn_sum(x, {0, 1}));
+    return tn_error_print();
+}
+CXX
 cxx_compilers="g++ clang++"
 [ -n "${TN_FULL:-}" ] || [ $((turn % 2)) = 0 ] || cxx_compilers="clang++ g++"
 for compiler in $cxx_compilers; do
     have $compiler || continue
+    one_file objects_$compiler "$out/objects.cc" "$compiler -std=c++11"
+    check "objects_$compiler: less than three quarters of the operators" test "$(grep -c tni_row_ "$out/objects_$compiler.rows")" -lt \
+        $(($(grep -c tni_row_ "$out/all") * 3 / 4))
     if [ -z "${TN_QUICK:-}" ]; then
         one_file readme_$compiler "$out/readme.cc" "$compiler -std=c++11"
         check "readme_$compiler: the output of C" diff -r "$out/ran.full" "$out/ran.readme"

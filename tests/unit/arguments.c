@@ -370,6 +370,10 @@ static void memory_is_wrapped_as_far_as_it_reaches(void) {
                 "tn_from: this dtype does not exist");
         REFUSED(tn_from(NULL, TN_DIMS(1), TN_F32), TN_INVALID, "tn_from: data is NULL");
         REFUSED(tn_from(store, TN_DIMS(-1), TN_F32), TN_INVALID, "size -1 of dimension 0");
+        REFUSED(tn_from_room_at(__FILE__, __LINE__, store, 23, TN_DIMS(2, 3), TN_F32), TN_INVALID,
+                "tn_from: float32 of shape (2, 3) has 24 bytes, the array has 23");
+        CHECK(tn_from_room_at(__FILE__, __LINE__, store, 24, TN_DIMS(2, 3), TN_F32) != NULL);
+        CHECK(tn_from_room_at(__FILE__, __LINE__, NULL, 0, TN_DIMS(0), TN_F32) != NULL);
         CHECK(at(tn_from(store, TN_EMPTY_DIMS, TN_F32), 0) == 0);
     }
 }
@@ -421,7 +425,7 @@ static void a_path_places_what_goes_wrong_below_it(void) {
     int line = 11;
     tn_error_info e;
     told = 0;
-    tn_error_on(handler, &line);
+    tn_set_error_handler(handler, &line);
     CHECK(!tn_path_current());
     tn_path_push(&outer), tn_path_push(&inner);
     CHECK(tn_path_current() == &inner && inner.caller == &outer && !outer.caller);
@@ -432,7 +436,7 @@ static void a_path_places_what_goes_wrong_below_it(void) {
     CHECK(tn_path_current() == &outer && told == 0);
     tn_path_pop(&outer);
     CHECK(told == 1 && !tn_path_current());
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     CHECK(tn_error_take(&e) && e.line == 11 && !strcmp(e.file, "outer.c"));
     CHECK(strncmp(e.message, "inside: ", 8) == 0);
 }

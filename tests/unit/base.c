@@ -94,7 +94,7 @@ static void handler_hears_each_error_once(void) {
     tni_block *b = tni_here();
     int mine = 0;
     told = 0;
-    tn_error_on(on_error, &mine);
+    tn_set_error_handler(on_error, &mine);
     tn_error_set(TN_TYPE, "f.c", 1, "x");
     tn_error_set(TN_TYPE, "f.c", 1, "later");
     tni_error_tell(b);
@@ -116,7 +116,7 @@ static void handler_hears_each_error_once(void) {
 static void handler_may_jump(void) {
     tn_context *c = begin(NULL);
     told = 0;
-    tn_error_on(on_error_jump, NULL);
+    tn_set_error_handler(on_error_jump, NULL);
     if (setjmp(told_jump) == 0) {
         tn_error_set(TN_TYPE, "f.c", 1, "x");
         CHECK(false);
@@ -457,7 +457,7 @@ static void ended_threads_leave_their_blocks_to_new_ones(void) {
     tni_block *mine = tni_here();
     int heard = 0;
     told = adopted = 0;
-    tn_error_on(on_error, &heard);
+    tn_set_error_handler(on_error, &heard);
     adopt_hook = adopt;
     void *first = NULL;
     for (int i = 0; i < 20; i++) {

@@ -82,7 +82,7 @@ static void a_context_that_cannot_be_made_says_why(void) {
     int heard = 0;
     memset(&o, 0, sizeof o);
     tn_context *c = begin(NULL);
-    tn_error_on(tell, &heard);
+    tn_set_error_handler(tell, &heard);
     tni_place_set(tni_here(), "before.c", 3); /* an earlier call's line is not its place */
     o.isa = "abacus";
     CHECK(!tn_context_new(&o) && heard == 1 && tn_error_take(&e) && e.code == TN_UNSUPPORTED);
@@ -285,7 +285,7 @@ static void what_an_ended_thread_was_at_is_over(void) {
     void *first = NULL, *second = NULL;
     int heard = 0;
     told = 0;
-    tn_error_on(tell, &heard);
+    tn_set_error_handler(tell, &heard);
     CHECK(pthread_create(&t, NULL, leaves_all_behind, c) == 0 && pthread_join(t, &first) == 0);
     CHECK(pthread_create(&t, NULL, finds_nothing, c) == 0 && pthread_join(t, &second) == 0);
     CHECK(first && first == second && heard == 1 && told == 1 && last.code == TN_TYPE);
@@ -605,7 +605,7 @@ static void errors_that_nobody_took_are_told_at_the_end(void) {
     tn_context *c = begin(NULL);
     int heard = 0;
     told = 0;
-    tn_error_on(tell, &heard);
+    tn_set_error_handler(tell, &heard);
     tni_error(tni_here(), TN_INDEX, "one");
     in_thread(attaches, c);
     tn_context_free(c);

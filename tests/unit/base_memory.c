@@ -419,7 +419,7 @@ static void what_cannot_be_had_is_said_in_these_words(void) {
         tni_block *b = tni_here();
         void *at = tn_alloc(7777);
         told = 0;
-        tn_error_on(tell, &told);
+        tn_set_error_handler(tell, &told);
         tni_place_set(b, "before.c", 5);
         l.refuse = 1 << 20;
         CHECK(!tn_alloc(2000000) && told == 1);

@@ -48,7 +48,7 @@ static void stand_in_adopt(tni_block *b) {
 TN_PRIV const tni_rooms *tni_rooms_above(void) {
     static const tni_rooms rooms = {(int64_t)sizeof(stand_in_context),
                                     (int64_t)sizeof(stand_in_block), stand_in_ready,
-                                    stand_in_adopt};
+                                    stand_in_adopt, NULL, NULL};
     return &rooms;
 }
 

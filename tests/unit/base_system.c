@@ -308,7 +308,7 @@ static void *comes_after(void *arg) {
 static void errors_of_threads_that_end_are_told_once(void) {
     for (int k = 0; k < 3; k++) {
         tn_context *c = begin(NULL);
-        if (k < 2) tn_error_on(tell, NULL);
+        if (k < 2) tn_set_error_handler(tell, NULL);
         told = 0;
         in_thread(k == 1 ? leaves_a_told_error : leaves_an_error, c);
         in_thread(comes_after, c);

@@ -33,6 +33,8 @@ static void the_first_error_stays_until_it_is_taken(void) {
     CHECK(!tn_error_set((tn_code)99, NULL, 5, "what"));
     CHECK(tn_error_take(&e) && e.code == TN_INTERNAL && !e.file && e.line == 0);
     CHECK(!tn_error_set(TN_OK, NULL, 5, "what") && tn_error_take(&e) && e.code == TN_INTERNAL);
+    CHECK(!tn_error_set(TN_WARNING, NULL, 5, "what") && tn_error_take(&e)); /* is no error */
+    CHECK_EQ(e.code, TN_INTERNAL);
     CHECK(!tn_error_set(TN_ERROR_COUNT, NULL, 5, "what") && tn_error_take(&e));
     CHECK_EQ(e.code, TN_INTERNAL);
     end(c);
@@ -122,7 +124,7 @@ static void setting_an_error_is_false(void) {
         CHECK(e.code == TN_INDEX && !strcmp(e.message, "apart 1") && !e.file && !e.line);
     }
     told = 0;
-    tn_error_on(on_error, &told);
+    tn_set_error_handler(on_error, &told);
     for (int hold = 0; hold < 2; hold++) { /* in a call in progress, which will tell */
         if (hold)
             b->place_hold = 1, b->place_file = "module.c", b->place_line = 4;
@@ -146,7 +148,7 @@ static void setting_an_error_is_false(void) {
     CHECK(told == 2 && tn_ok());
     tni_error_leave(b), tni_error_tell(b), tni_error_tell(NULL);
     CHECK_EQ(told, 2);
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     tni_error(b, TN_FORMAT, "z"), tni_error_tell(b), tni_error_leave(b);
     CHECK(told == 2 && tn_ok());
     end(c);
@@ -180,7 +182,8 @@ static void codes_have_names(void) {
     static const char *const names[] = {
         "no error",      "invalid argument", "wrong dtype or argument type", "index out of range",
         "out of memory", "not supported",    "file or input error",          "malformed file",
-        "cancelled",     "autograd error",   "linear algebra error",         "internal error"};
+        "cancelled",     "autograd error",   "linear algebra error",         "internal error",
+        "warning"};
     for (int i = 0; i < TN_ERROR_COUNT; i++) CHECK_TEXT(tn_code_name((tn_code)i), names[i]);
     CHECK_TEXT(tn_code_name(TN_ERROR_COUNT), "unknown error");
     CHECK_TEXT(tn_code_name((tn_code)-1), "unknown error");
@@ -189,14 +192,14 @@ static void codes_have_names(void) {
 static void a_handler_hears_an_error_once(void) {
     tn_context *c = begin(NULL);
     told = 0;
-    tn_error_on(on_error, &told);
+    tn_set_error_handler(on_error, &told);
     tn_error_set(TN_FILE, "f.c", 1, "x");
     CHECK(told == 1 && told_code == TN_FILE);
     tn_error_set(TN_TYPE, "f.c", 1, "y");
     CHECK(told == 1 && tn_error_take(NULL));
     tn_error_set(TN_TYPE, "f.c", 1, "y");
     CHECK(told == 2 && told_code == TN_TYPE && tn_error_take(NULL));
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     tn_error_set(TN_TYPE, "f.c", 1, "y");
     CHECK(told == 2 && tn_error_take(NULL));
     end(c);
@@ -351,7 +354,7 @@ static void a_handler_hears_of_a_profile_that_fails(void) {
     tn_context *c = begin(&o);
     tn_error_info e;
     told = 0;
-    tn_error_on(on_error, &told);
+    tn_set_error_handler(on_error, &told);
     a.fail_at = a.calls + 1, a.for_ever = true;
     CHECK(!tn_profile_begin_at("p.c", 6) && told == 1 && tn_error_take(&e));
     CHECK(e.code == TN_MEMORY && strncmp(e.message, "out of memory: ", 15) == 0);

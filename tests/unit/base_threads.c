@@ -336,8 +336,8 @@ static bool child_with_bad_isa(void *arg) {
            tn_memory().bytes_used == 0;
     fine = fine && !tn_profile_begin() && !tn_profile_end("x") && tn_memory_trim() == 0 &&
            tn_threads() == 1;
-    tn_memory_reset_peak(), tn_error_on(NULL, NULL), tn_cancel(NULL), tn_cancel_clear(NULL),
-        tn_context_free(NULL);
+    tn_memory_reset_peak(), tn_set_error_handler(NULL, NULL), tn_cancel(NULL),
+        tn_cancel_clear(NULL), tn_context_free(NULL);
     fine = fine && strcmp(tn_isa(), "none") == 0 && !tn_context_current() && !tn_set_threads(2);
     setenv("TN_ISA", "scalar", 1);
     return fine && strcmp(tn_isa(), "scalar") == 0 && tn_ok();

@@ -291,7 +291,7 @@ static void handler(const tn_error_info *e, void *user) { told += e->line == *(i
 static void what_a_call_by_name_gets_wrong_is_told_once(void) {
     int line = 3;
     tn_value v = of_int("x", 1);
-    tn_error_on(handler, &line);
+    tn_set_error_handler(handler, &line);
     told = 0;
     CHECK(!call("no_such", NULL, 0, 1) && told == 1 && tn_error_take(NULL));
     CHECK(!call("relu", &v, 1, 1) && told == 2 && tn_error_take(NULL));
@@ -306,7 +306,7 @@ static void what_a_call_by_name_gets_wrong_is_told_once(void) {
         tn_path_pop(&path);
         CHECK(told == 5 && tn_error_take(NULL));
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
 }
 
 /* --- rows of one's own ------------------------------------------------------------------------ */

@@ -44,10 +44,10 @@ static void attention_that_is_stopped_leaves_the_generator(void) {
         int64_t stopped = 0;
         for (int64_t n = 1; n < 50 && !y; n++) {
             unsigned char before[TN_GENERATOR_BYTES], after[TN_GENERATOR_BYTES];
-            tn_generator_get(tn_default_generator(), before);
+            tn_generator_state(tn_default_generator(), before);
             arm(n);
             y = tn_scaled_dot_product_attention(q, q, q, .dropout_p = 0.1);
-            tn_generator_get(tn_default_generator(), after);
+            tn_generator_state(tn_default_generator(), after);
             if (y) break;
             stopped++;
             CHECK(was_cancelled() && memcmp(before, after, sizeof before) == 0);
@@ -68,7 +68,7 @@ static void gradients_are_clipped_all_or_none(void) {
         for (int64_t n = 1, all = 1; n <= all; n++) {
             for (int i = 0; i < 2; i++) tn_fill_(tn_grad_of(p[i]), 2.0);
             arm(n);
-            double norm = tn_clip_grad_norm(tn_tensors_of(p, 2), 1.0);
+            double norm = tn_nn_clip_grad_norm_(tn_tensors_of(p, 2), 1.0);
             all = jobs > n ? jobs : n;
             tn_cancel_clear(context);
             if (norm != norm) CHECK(was_cancelled());

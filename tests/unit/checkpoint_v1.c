@@ -24,7 +24,7 @@ static void run_begin(run *r, uint64_t seed) {
     r->model = tn_sequential(tn_nn_linear(3, 4), tn_nn_batch_norm1d(4), tn_nn_tanh(),
                              tn_nn_dropout(.p = 0.5), tn_nn_linear(4, 2));
     r->optimizer = tn_optim_adam(tn_parameters(r->model), .lr = 0.0625);
-    r->schedule = tn_step_lr(r->optimizer, 2, 0.5);
+    r->schedule = tn_optim_step_lr(r->optimizer, 2, 0.5);
     r->number[0].name = "epoch", r->number[0].value = -1;
     r->number[1].name = "best", r->number[1].value = -1;
     r->state.model = r->model, r->state.optimizer = r->optimizer, r->state.schedule = r->schedule;
@@ -82,7 +82,7 @@ static uint64_t hash_optimizer(run *r) {
 static uint64_t hash_generator(void) {
     uint8_t state[TN_GENERATOR_BYTES];
     uint64_t h = 0xcbf29ce484222325u;
-    tn_generator_get(tn_default_generator(), state);
+    tn_generator_state(tn_default_generator(), state);
     for (int k = 0; k < TN_GENERATOR_BYTES; k++) h = (h ^ state[k]) * 0x100000001b3u;
     return h;
 }

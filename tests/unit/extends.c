@@ -36,7 +36,7 @@ static void a_link_inside_of_an_operator_does_not_move_the_place(void) {
     memset(&row, 0, sizeof row);
     row.name = "pathed", row.schema = "pathed(Tensor self) -> Tensor", row.compose = pathed;
     CHECK(tn_register(&row));
-    tn_error_on(handler, NULL);
+    tn_set_error_handler(handler, NULL);
     for (fail_at = 0; fail_at < 3; fail_at++)
         TN_SCOPE {
             tn_value v = tensor(NULL, of(2, 3, 1));
@@ -48,14 +48,14 @@ static void a_link_inside_of_an_operator_does_not_move_the_place(void) {
             CHECK_EQ(strncmp(e.message, "link 9: ", 8) == 0, fail_at == 0);
             CHECK(strstr(e.message, ", called by pathed") != NULL);
         }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     end(c);
 }
 static void the_outermost_link_tells_what_is_pending(void) {
     tn_context *c = begin();
     tn_path links[3];
     tn_error_info e;
-    tn_error_on(handler, NULL);
+    tn_set_error_handler(handler, NULL);
     told = 0;
     for (int i = 0; i < 3; i++) {
         tn_path p = {NULL, path_text, "link.c", 10 * (i + 1)};
@@ -72,7 +72,7 @@ static void the_outermost_link_tells_what_is_pending(void) {
     CHECK(!strncmp(e.message, "link 30: ", 9));
     tn_path_push(&links[0]), tn_path_pop(&links[0]);
     CHECK(told == 1 && tn_ok());
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     end(c);
 }
 

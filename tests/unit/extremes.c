@@ -94,9 +94,9 @@ static void sizes_that_overflow_are_refused(void) {
         tn_tensor *x = tn_ones(TN_DIMS(3));
         CHECK(!tn_zeros(TN_DIMS(INT64_C(1) << 31, INT64_C(1) << 62), .out = x));
         CHECK_EQ(taken("too large"), TN_INVALID);
-        CHECK(!tn_generator_set(tn_default_generator(), NULL));
+        CHECK(!tn_generator_set_state(tn_default_generator(), NULL));
         CHECK_EQ(taken("the state is NULL"), TN_INVALID);
-        CHECK(!tn_generator_set(NULL, state));
+        CHECK(!tn_generator_set_state(NULL, state));
         CHECK_EQ(taken("the generator is NULL"), TN_INVALID);
         tn_eye_m(0, INT64_MAX);
         tn_error_take(NULL);

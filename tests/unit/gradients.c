@@ -20,15 +20,16 @@ static void leaves_are_made_and_unmade(void) {
         bool was;
         REFUSED(tn_requires_grad(y), TN_AUTOGRAD,
                 "only a leaf can change this; detach this result of mul");
-        REFUSED(tn_no_requires_grad(y), TN_AUTOGRAD,
+        REFUSED(tn_set_requires_grad(y, false), TN_AUTOGRAD,
                 "only a leaf can change this; detach this result of");
         REFUSED(tn_requires_grad(NULL), TN_INVALID, "tn_requires_grad: the tensor is NULL");
         REFUSED(tn_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64)), TN_TYPE, "got int64");
-        CHECK(tn_no_requires_grad(x) == x && !tn_needs_grad(x) && tn_is_leaf(x) && !tn_is_leaf(y));
-        CHECK(tn_no_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64)) != NULL);
+        CHECK(tn_set_requires_grad(x, false) == x && !tn_needs_grad(x) && tn_is_leaf(x) &&
+              !tn_is_leaf(y));
+        CHECK(tn_set_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64), false) != NULL);
         was = tn_set_inference_mode(true);
         made = tn_ones(TN_DIMS(2));
-        CHECK(tn_requires_grad(made) == made && tn_no_requires_grad(made) == made);
+        CHECK(tn_requires_grad(made) == made && tn_set_requires_grad(made, false) == made);
         tn_set_inference_mode(was);
         REFUSED(tn_requires_grad(made), TN_AUTOGRAD, "made in inference mode; clone it first");
         base = tn_zeros(TN_DIMS(2), .dtype = TN_F64), view = tn_slice(base, .end = 1);

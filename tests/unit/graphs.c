@@ -324,10 +324,10 @@ static void only_leaves_can_be_told_to_require_grad(void) {
         CHECK(!tn_requires_grad(twice) && says(TN_AUTOGRAD, "detach this result of mul"));
         CHECK(!tn_requires_grad(tnp_zeros(TN_DIMS(2), TN_I64, TN_CPU)) &&
               says(TN_TYPE, "only floating and complex tensors can require grad, got int64"));
-        CHECK(tn_no_requires_grad(a) == a && !tn_needs_grad(a) && !tn_grad_fn(a));
+        CHECK(tn_set_requires_grad(a, false) == a && !tn_needs_grad(a) && !tn_grad_fn(a));
         bool was = tn_set_inference_mode(true);
         tn_tensor *made = vector(1);
-        CHECK(tn_requires_grad(made) == made && tn_no_requires_grad(made));
+        CHECK(tn_requires_grad(made) == made && tn_set_requires_grad(made, false));
         CHECK(!tn_set_inference_mode(was) + 1 && !tn_set_inference_mode(was));
         CHECK(!tn_requires_grad(made) && says(TN_AUTOGRAD, "inference mode; clone it first"));
         CHECK(!tn_hook_add(a, count_hook, NULL, NULL) && says(TN_AUTOGRAD, "a hook and a tensor"));
@@ -436,7 +436,7 @@ static void a_function_that_fails_says_so_and_is_released(void) {
         tn_set_grad_mode(true);
         CHECK(tn_function_call(&own_row, in, &o, out));
         *(double *)tn_data(x) = 3; /* not seen; a write by a call is */
-        tn_no_requires_grad(x);
+        tn_set_requires_grad(x, false);
         CHECK(tnp_add_(x, x, 1) != NULL);
         CHECK(!tn_backward(tnp_sum(out[0], TN_NO_DIMS, false, TN_NO_DTYPE)));
         CHECK(says(TN_AUTOGRAD, "own: saved tensor 0 was modified in place after it was saved"));
@@ -499,10 +499,10 @@ static void a_checkpoint_that_fails_leaves_all_as_it_was(void) {
             runs = 0;
             y = tn_checkpoint(noisy, tn_tensors_of(&in, 1), &at);
             CHECK((y != NULL) == (at == 2));
-            tn_generator_get(tn_default_generator(), before);
+            tn_generator_state(tn_default_generator(), before);
             if (y) CHECK(!tn_backward(tnp_sum(y, TN_NO_DIMS, false, TN_NO_DTYPE)));
             CHECK(says(TN_INVALID, "no more") && !tn_grad_of(in) && tn_grad_mode());
-            tn_generator_get(tn_default_generator(), now);
+            tn_generator_state(tn_default_generator(), now);
             CHECK(!memcmp(before, now, sizeof now));
         }
     CHECK_EQ(tn_memory().live_tensors, live);

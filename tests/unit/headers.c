@@ -58,18 +58,18 @@ static void the_default_generator_stays_and_states_must_fit(void) {
         CHECK(tn_item(tn_rand(TN_DIMS(1))) == first);
     }
     g = tn_generator_new(7);
-    tn_generator_get(g, state);
+    tn_generator_state(g, state);
     for (int left = 1; left < 3; left++) { /* a fresh one: position 0, 1 word left */
         memset(state + LEFT_AT, 0, 4), state[LEFT_AT] = (unsigned char)left;
         memset(state + NEXT_AT, 0, 8);
         if (left == 1)
-            CHECK(tn_generator_set(g, state));
+            CHECK(tn_generator_set_state(g, state));
         else
-            REFUSED(tn_generator_set(g, state), TN_FORMAT,
+            REFUSED(tn_generator_set_state(g, state), TN_FORMAT,
                     "the state is not that of a random generator: its position does not match its "
                     "count of remaining words");
     }
-    tn_generator_get(g, now);
+    tn_generator_state(g, now);
     CHECK(now[LEFT_AT] == 1 && now[NEXT_AT] == 0);
     tn_generator_free(g);
     end(c);
@@ -96,10 +96,10 @@ static void lines_of_another_language_are_decoded(void) {
     tn_error_info e;
     TN_SCOPE {
         tn_tensor *t = tn_ones(TN_DIMS(2));
-        tn_lines_on(line_of_place);
+        tn_set_line_decoder(line_of_place);
         CHECK(!tn_requires_grad_at("x.py", -77, tn_argmax(t), true));
         CHECK(tn_error_take(&e) && e.line == 77 && strcmp(e.file, "x.py") == 0);
-        tn_lines_on(NULL);
+        tn_set_line_decoder(NULL);
         CHECK(!tn_requires_grad_at("x.py", -77, tn_argmax(t), true));
         CHECK(tn_error_take(&e) && e.line != 77);
     }

@@ -98,8 +98,8 @@ static void who_holds_a_history_keeps_it(void) {
         CHECK(!tn_history_only(h, NULL) && !tn_history_only(NULL, NULL));
         CHECK(!tn_history_only(NULL, x)); /* a leaf was made by no call */
         CHECK(tn_history_hold(h) == h && !tn_history_hold(NULL) && !tn_history_only(h, y));
-        tn_history_drop(NULL);
-        tn_history_drop(h);
+        tn_history_free(NULL);
+        tn_history_free(h);
         CHECK(tn_history_only(h, y));
         CHECK(tn_neg(y) && !tn_history_only(h, y)); /* its call leads here, too */
         CHECK(tn_function_call(&pair_row, TN_LIST(x), &released, two));
@@ -107,7 +107,7 @@ static void who_holds_a_history_keeps_it(void) {
         tn_free(two[0]), tn_free(two[1]);
         CHECK(released == 0 && comes_from(pair, 0, NULL, 0, x));
         CHECK_TEXT(tn_history_name(pair), "pair");
-        tn_history_drop(pair);
+        tn_history_free(pair);
         CHECK_EQ(released, 1);
     }
     end(c);
@@ -165,24 +165,24 @@ static void a_tensor_that_forgets_is_a_leaf_and_its_graph_goes_on(void) {
     tn_context *c = begin(), *other;
     TN_SCOPE {
         tn_tensor *x = leaf(3), *y = tn_mul_scalar(x, 2), *z = tn_mul(y, y), *v, *w;
-        CHECK(tn_retain_grad(y) && tn_forget(y) && tn_is_leaf(y) && !tn_needs_grad(y));
+        CHECK(tn_retain_grad(y) && tn_detach_(y) && tn_is_leaf(y) && !tn_needs_grad(y));
         CHECK(!tn_retains_grad(y) && !tn_grad_fn(y) && tn_history_output(y) == 0);
         CHECK(tn_backward(tn_sum(z)) && at(tn_grad_of(x), 0) == 24 && !tn_grad_of(y));
         CHECK(tn_requires_grad(y) && tn_backward(tn_sum(tn_mul(y, y))));
         CHECK(at(tn_grad_of(y), 1) == 12 && at(tn_grad_of(x), 1) == 24);
-        CHECK(tn_forget(x) && !tn_needs_grad(x) && at(tn_grad_of(x), 0) == 24);
+        CHECK(tn_detach_(x) && !tn_needs_grad(x) && at(tn_grad_of(x), 0) == 24);
         w = tn_mul_scalar(y, 2);
-        CHECK(tn_forget(w) && tn_is_leaf(w) && !tn_needs_grad(w) && at(w, 0) == 12);
+        CHECK(tn_detach_(w) && tn_is_leaf(w) && !tn_needs_grad(w) && at(w, 0) == 12);
         v = tn_slice(y, .end = 1), w = tn_slice(tn_ones(TN_DIMS(2)), .end = 1);
-        REFUSED(tn_forget(v), TN_AUTOGRAD, "Can't detach views in-place");
+        REFUSED(tn_detach_(v), TN_AUTOGRAD, "Can't detach views in-place");
         CHECK_TEXT(tn_grad_fn(v), "slice");
-        CHECK(tn_forget(w) && tn_is_leaf(w));
-        REFUSED(tn_forget(NULL), TN_INVALID, "tn_forget: the tensor is NULL");
+        CHECK(tn_detach_(w) && tn_is_leaf(w));
+        REFUSED(tn_detach_(NULL), TN_INVALID, "tn_detach_: the tensor is NULL");
         tn_error_set(TN_INDEX, NULL, 0, "pending");
-        CHECK(!tn_forget(z) && tn_error_take(NULL) && tn_needs_grad(z));
+        CHECK(!tn_detach_(z) && tn_error_take(NULL) && tn_needs_grad(z));
         other = tn_context_new(NULL);
         tn_context_use(other);
-        REFUSED(tn_forget(z), TN_INVALID, "tn_forget: a tensor belongs to another context");
+        REFUSED(tn_detach_(z), TN_INVALID, "tn_detach_: a tensor belongs to another context");
         tn_context_use(c);
         tn_context_free(other);
     }
@@ -375,8 +375,8 @@ static void owners_are_counted_and_a_tensor_is_taken_out_of_its_scope(void) {
         CHECK(tn_owners(NULL) == 0 && tn_owners(x) == 1);
         CHECK(tn_retain(x) == x && tn_owners(x) == 2);
         tn_release(x);
-        CHECK(tn_owners(x) == 1 && tn_own(x) == x && tn_own(x) == x && tn_owners(x) == 1);
-        CHECK(!tn_own(NULL));
+        CHECK(tn_owners(x) == 1 && tn_take(x) == x && tn_take(x) == x && tn_owners(x) == 1);
+        CHECK(!tn_take(NULL));
         kept = x;
         mine = tn_hold(tn_ones(TN_DIMS(1)));
         CHECK(tn_hold(mine) == mine && tn_owners(mine) == 2); /* no scope has it: one more owner */

@@ -171,7 +171,7 @@ static bool load_freely(void) {
 static bool checkpoint_it(void) {
     tn_module *m = network();
     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1, .momentum = 0.9);
-    tn_schedule *s = tn_step_lr(o, 2, 0.5);
+    tn_schedule *s = tn_optim_step_lr(o, 2, 0.5);
     tn_named_number number = {"epoch", 3};
     tn_state state;
     bool ok;

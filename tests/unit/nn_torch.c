@@ -182,21 +182,21 @@ static void modules_are_torchs(void) {
 static void initial_values_are_torchs(void) {
     TN_SCOPE {
         tn_tensor *t = tn_requires_grad(tn_zeros(TN_DIMS(3, 4, 2)));
-        tn_manual_seed(9), tn_init_xavier_uniform_(t, 1.5);
+        tn_manual_seed(9), tn_nn_init_xavier_uniform_(t, 1.5);
         CHECK(same_numbers("xavier_uniform", t, fill_xavier_uniform, 0, 0));
-        tn_manual_seed(9), tn_init_xavier_normal_(t, 1);
+        tn_manual_seed(9), tn_nn_init_xavier_normal_(t, 1);
         CHECK(same_numbers("xavier_normal", t, fill_xavier_normal, 4e-7, 1e-9));
-        tn_manual_seed(9), tn_init_kaiming_uniform_(t, 0, TN_FAN_IN, TN_INIT_RELU);
+        tn_manual_seed(9), tn_nn_init_kaiming_uniform_(t, 0, TN_FAN_IN, TN_INIT_RELU);
         CHECK(same_numbers("kaiming_uniform", t, fill_kaiming_uniform, 0, 0));
-        tn_manual_seed(9), tn_init_kaiming_normal_(t, 0.2, TN_FAN_OUT, TN_INIT_LEAKY_RELU);
+        tn_manual_seed(9), tn_nn_init_kaiming_normal_(t, 0.2, TN_FAN_OUT, TN_INIT_LEAKY_RELU);
         CHECK(same_numbers("kaiming_normal", t, fill_kaiming_normal, 4e-7, 1e-9));
-        tn_manual_seed(9), tn_init_uniform_(t, -2, 3);
+        tn_manual_seed(9), tn_nn_init_uniform_(t, -2, 3);
         CHECK(same_numbers("uniform", t, fill_uniform, 0, 0));
-        tn_manual_seed(9), tn_init_normal_(t, 1, 0.5);
+        tn_manual_seed(9), tn_nn_init_normal_(t, 1, 0.5);
         CHECK(same_numbers("normal", t, fill_normal, 4e-7, 1e-7));
         CHECK(tn_needs_grad(t) && tn_is_leaf(t));
-        CHECK(!tn_init_xavier_normal_(tn_zeros(TN_DIMS(3)), 1) && tn_error_take(NULL));
-        CHECK(!tn_init_normal_(NULL, 0, 1) && tn_ok());
+        CHECK(!tn_nn_init_xavier_normal_(tn_zeros(TN_DIMS(3)), 1) && tn_error_take(NULL));
+        CHECK(!tn_nn_init_normal_(NULL, 0, 1) && tn_ok());
     }
 }
 
@@ -272,7 +272,7 @@ static void schedules_are_torchs(void) {
     for (int which = 0; which < 2; which++) {
         tn_tensor *p = parameter(TN_DIMS(1), 0);
         tn_optimizer *o = tn_optim_sgd(tn_tensors_of(&p, 1), .lr = 0.3);
-        tn_schedule *s = which ? tn_cosine_lr(o, 4, 0.01) : tn_step_lr(o, 3, 0.5);
+        tn_schedule *s = which ? tn_optim_cosine_lr(o, 4, 0.01) : tn_optim_step_lr(o, 3, 0.5);
         for (int step = 0; step < (which ? 14 : 11); step++) {
             CHECK(close_to(tn_optimizer_get(o, 0, "lr"),
                            which ? rates_cosine[step] : rates_step[step], 1e-15, 0));
@@ -302,7 +302,7 @@ static void schedule_once_more(int t_max, double lr, double least) {
     const double pi = 3.14159265358979323846;
     tn_tensor *p = parameter(TN_DIMS(1), 0);
     tn_optimizer *o = tn_optim_sgd(tn_tensors_of(&p, 1), .lr = lr);
-    tn_schedule *s = tn_cosine_lr(o, t_max, least);
+    tn_schedule *s = tn_optim_cosine_lr(o, t_max, least);
     double expected = lr;
     for (int n = 1; n < 4 * t_max; n++) {
         double by = (1 + cos(pi * n / t_max)) / (1 + cos(pi * (n - 1) / t_max));
@@ -335,7 +335,7 @@ static void clipping_is_torchs(void) {
         p[i] = tn_requires_grad(i ? values(TN_DIMS(4), 30) : values(TN_DIMS(2, 3), 0));
         tn_set_grad(p[i], tnp_mul_scalar(tnp_detach(p[i]), tn_int(3)));
     }
-    norm = tn_clip_grad_norm(tn_tensors_of(p, 2), 1.5);
+    norm = tn_nn_clip_grad_norm_(tn_tensors_of(p, 2), 1.5);
     CHECK(close_to(norm, clipped[0], 2e-7, 0));
     CHECK(same_numbers("first", tn_grad_of(p[0]), clipped + 1, 4e-7, 0) &&
           same_numbers("second", tn_grad_of(p[1]), clipped + 7, 4e-7, 0));

@@ -257,7 +257,7 @@ static world begin(int workers) {
     w.net = tn_sequential(tn_nn_linear(2, 16), tn_nn_batch_norm1d(16), tn_nn_relu(),
                           tn_nn_dropout(.p = 0.1), tn_nn_linear(16, 3));
     w.o = tn_optim_adamw(tn_parameters(w.net), .lr = 0.02);
-    w.s = tn_cosine_lr(w.o, 6, 0.001);
+    w.s = tn_optim_cosine_lr(w.o, 6, 0.001);
     w.loader = tn_loader_new(points(90), .batch_size = 16, .shuffle = true, .workers = workers);
     w.test = tn_loader_new(points(30), .batch_size = 8);
     return w;
@@ -347,7 +347,7 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     CHECK(tn_checkpoint_save(path, &s));
     numbers[0].value = numbers[1].value = 0;
     CHECK(tn_checkpoint_load(path, &s) && numbers[0].value == 3 && numbers[1].value == 0.5);
-    tn_generator_get(tn_default_generator(), rng);
+    tn_generator_state(tn_default_generator(), rng);
     memset(&t, 0, sizeof t);
     t.model = w.net, t.optimizer = w.o, t.schedule = w.s, t.generator = tn_default_generator();
     CHECK(!tn_checkpoint_load(path, &t) && says(TN_FORMAT, __LINE__, "schedule"));
@@ -355,7 +355,7 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     CHECK(!tn_checkpoint_load(path, &t) && says(TN_INVALID, __LINE__, "checkpoint: "));
     t.optimizer = NULL;
     CHECK(!tn_checkpoint_load(path, &t) && says(TN_INVALID, __LINE__, "missing"));
-    tn_generator_get(tn_default_generator(), now);
+    tn_generator_state(tn_default_generator(), now);
     CHECK(hash(w.net) == before && memcmp(rng, now, sizeof rng) == 0);
     CHECK(tn_module_save_file(small, path) && !tn_checkpoint_load(path, &s) &&
           says(TN_FORMAT, __LINE__ - 1, "not a checkpoint of version 1"));
@@ -374,6 +374,12 @@ static void training_errors_lead_home(void) {
     CHECK(!tn_train(NULL, w.o, w.loader) && says(TN_INVALID, __LINE__, "train: model"));
     CHECK(!tn_train(w.net, w.o, w.loader, .checkpoint = path_of("no/where")) &&
           says(TN_FILE, __LINE__ - 1, "where"));
+    tn_loader *empty = tn_loader_new(points(0), .batch_size = 4, .shuffle = true);
+    CHECK(!tn_train(w.net, w.o, empty) && says(TN_INVALID, __LINE__, "train: the loader has no b"));
+    tn_loader_free(empty);
+    empty = tn_loader_new(points(3), .batch_size = 4, .drop_last = true);
+    CHECK(!tn_train(w.net, w.o, empty) && says(TN_INVALID, __LINE__, "data set has 3 items"));
+    tn_loader_free(empty);
     tn_module_free(wrong);
     end(w);
 }

@@ -22,7 +22,7 @@ static bool block_forward(tn_mframe *f) {
     return (f->out[0] = tnp_add(x, tnp_mul(h, s->scale), 1)) != NULL;
 }
 static bool block_reset(tn_module *m) {
-    return tn_init_constant_(((block *)(void *)m)->scale, 0.5) != NULL;
+    return tn_nn_init_constant_(((block *)(void *)m)->scale, 0.5) != NULL;
 }
 static const tn_mrow block_row = {
     .name = "Block", .size = sizeof(block), .reset = block_reset, .forward = block_forward};
@@ -362,11 +362,11 @@ static void on_error(const tn_error_info *e, void *user) {
 static void handler_hears_once_after_the_chain_is_left(void) {
     tn_module *m = tn_sequential(tn_nn_relu(), tn_nn_linear(4, 2));
     told = 0;
-    tn_error_on(on_error, NULL);
+    tn_set_error_handler(on_error, NULL);
     TN_SCOPE {
         CHECK(!tn_forward(m, input(2, 3)));
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     CHECK_EQ(told, 1);
     CHECK(tn_error_take(NULL) && tn_path_current() == NULL);
     tn_module_free(m);
@@ -381,9 +381,9 @@ static void shared_parts_are_listed_as_torch_does(void) {
     CHECK_EQ(tn_parameters(m).n, 2);
     tn_module_free(m);
     m = tn_sequential(tn_nn_embedding(5, 3), tn_nn_linear(3, 5, .bias = false));
-    CHECK(tn_module_set(m, "1.weight", tn_module_tensor(m, "0.weight")));
+    CHECK(tn_module_set_tensor(m, "1.weight", tn_module_tensor(m, "0.weight")));
     CHECK_TEXT(names(tn_module_parameters(m)), "0.weight");
-    CHECK(!tn_module_set(m, "1.x", NULL) && says(TN_INVALID, 0, "1.x"));
+    CHECK(!tn_module_set_tensor(m, "1.x", NULL) && says(TN_INVALID, 0, "1.x"));
     CHECK(!tn_module_tensor(m, "2.weight") && says(TN_INVALID, 0, "2.weight"));
     CHECK(tn_module_child(m, "1") == tn_part_child_of(m, 1) && tn_module_child(m, "") == m);
     tn_module_free(m);

@@ -85,7 +85,7 @@ static void slot_is(const tni_node *n, int i, int kind, const tn_tensor *t, int6
     const int64_t *from = (const int64_t *)(const void *)n + s->at;
     bool geometry = kind == TNI_SLOT_SAVED || i >= n->nin, none = kind == TNI_SLOT_ABSENT;
     bool ok = CHECK_EQ(s->kind, kind) && CHECK_EQ(s->dtype, none ? 0 : t->dtype) &&
-              CHECK_EQ(s->ndim, none ? 0 : t->ndim) && CHECK_EQ(s->flags, 0);
+              CHECK_EQ(s->ndim, none ? 0 : t->ndim) && CHECK_EQ(s->device, none ? 0 : t->device);
     if (none) ok = ok && CHECK(!s->saved && !s->edge && !s->at && !s->version && !s->edge_out);
     if (none || kind == TNI_SLOT_NUMBER || !at) return;
     ok = ok && CHECK_EQ(s->at, *at) && CHECK(!memcmp(from, t->size, (size_t)t->ndim * 8));

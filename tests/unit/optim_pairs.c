@@ -189,9 +189,9 @@ static tn_optimizer *two_groups(tn_tensor *const *p) {
     return o;
 }
 static tn_schedule *schedule(const rates_case *c, tn_optimizer *o) {
-    return c->kind == 's'   ? tn_step_lr(o, c->every, c->value)
-           : c->kind == 'c' ? tn_cosine_lr(o, c->every, c->value)
-                            : tn_lambda_lr(o, factor, NULL);
+    return c->kind == 's'   ? tn_optim_step_lr(o, c->every, c->value)
+           : c->kind == 'c' ? tn_optim_cosine_lr(o, c->every, c->value)
+                            : tn_optim_lambda_lr(o, factor, NULL);
 }
 
 /* Both anew, with the rates and the schedule's state of the old ones. */
@@ -263,7 +263,7 @@ static bool says_negative(int line) {
 static void refused_rates_change_nothing(void) {
     tn_tensor *p[2] = {parameter(0, TN_F32), parameter(1, TN_F32)};
     tn_optimizer *o = two_groups(p);
-    tn_schedule *s = tn_lambda_lr(o, to_below, NULL);
+    tn_schedule *s = tn_optim_lambda_lr(o, to_below, NULL);
     double initial[2] = {0.3, -0.7};
     CHECK(tn_schedule_step(s) && tn_schedule_resume(s, 1, initial, 2));
     for (int again = 0; again < 2; again++) {
@@ -272,7 +272,7 @@ static void refused_rates_change_nothing(void) {
               tn_optimizer_get(o, 1, "lr") == 0.35);
     }
     tn_schedule_free(s);
-    CHECK(!tn_lambda_lr(o, from_below, NULL) && says_negative(__LINE__));
+    CHECK(!tn_optim_lambda_lr(o, from_below, NULL) && says_negative(__LINE__));
     CHECK(tn_optimizer_get(o, 0, "lr") == 0.15 && tn_optimizer_get(o, 1, "lr") == 0.35);
     tn_optimizer_free(o);
     tn_free(p[0]), tn_free(p[1]);

@@ -43,9 +43,9 @@ static void errors_name_the_line_of_the_call(void) {
     float room[3] = {0, 0, 0};
     double wide[3] = {0, 0, 0};
     int64_t whole[3] = {0, 0, 0};
-    tn_error_on(note, NULL);
+    tn_set_error_handler(note, NULL);
     TN_SCOPE {
-        tn_tensor *x = tn_ones(TN_DIMS(2)), *y = tn_ones(TN_DIMS(3));
+        tn_tensor *x = tn_ones(TN_DIMS(2)), *y = tn_ones(TN_DIMS(3)), *many[65];
         HERE(tn_item(x));
         HERE(tn_item_int(x));
         HERE(tn_item_scalar(x));
@@ -55,6 +55,7 @@ static void errors_name_the_line_of_the_call(void) {
         HERE(tn_print(NULL));
         HERE(tn_to_text(NULL, NULL));
         HERE(tn_device("no such device"));
+        HERE(tn_tensor_of(TN_DIMS(2), 1));
         HERE(tn_set_grad(x, y));
         HERE(tn_retain_grad(x));
         HERE(tn_hook_add(x, pass, NULL, NULL));
@@ -63,15 +64,16 @@ static void errors_name_the_line_of_the_call(void) {
         HERE(tn_gradgradcheck(square, TN_LIST(x), NULL, NULL));
         HERE(tn_requires_grad(NULL));
         HERE(tn_backward(x));
-        HERE(tn_checkpoint(NULL, tn_tensors_of(&x, 65), NULL));
+        for (int i = 0; i < 65; i++) many[i] = x;
+        HERE(tn_checkpoint(NULL, tn_tensors_of(many, 65), NULL));
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
 }
 
 static void what_is_not_told_a_line_names_none(void) {
     double (*item)(const tn_tensor *) = tnp_item;
     bool (*set)(tn_tensor *, tn_tensor *) = tnp_set_grad;
-    tn_error_on(note, NULL);
+    tn_set_error_handler(note, NULL);
     TN_SCOPE {
         tn_tensor *x = tn_ones(TN_DIMS(2)), *one = tn_ones(TN_DIMS(1));
         NOWHERE(tn_size(x, 7));
@@ -84,7 +86,7 @@ static void what_is_not_told_a_line_names_none(void) {
         NOWHERE(set(x, one));
         CHECK(item(one) == 1 && set(x, NULL));
     }
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
 }
 
 static void a_tensor_is_printed_while_an_error_is_pending(void) {

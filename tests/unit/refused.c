@@ -182,7 +182,7 @@ static void base_has_nothing(void) {
     CHECK(!tn_ok() && tn_error_peek(NULL) && tn_error_peek(&info) && info.code == TN_MEMORY);
     CHECK(strstr(info.message, "out of memory: cannot make a context") != NULL);
     CHECK(tn_error_take(&info) && info.code == TN_MEMORY && !tn_ok());
-    tn_error_on(NULL, NULL);
+    tn_set_error_handler(NULL, NULL);
     tn_cancel(NULL); /* the default context, or none */
     tn_cancel_clear(NULL);
 }

@@ -65,7 +65,7 @@ static world begin(bool own_generator) {
     tn_manual_seed(1);
     w.net = tn_sequential(tn_nn_linear(4, 4), tn_nn_batch_norm1d(4), tn_nn_linear(4, 2));
     w.o = tn_optim_adam(tn_parameters(w.net), .lr = 0.125, .amsgrad = true);
-    w.s = tn_step_lr(w.o, 1, 0.5);
+    w.s = tn_optim_step_lr(w.o, 1, 0.5);
     w.g = own_generator ? tn_generator_new(7) : NULL;
     w.loader = tn_loader_new(points(), .batch_size = 10, .shuffle = true, .generator = w.g);
     number.name = "epoch";
@@ -95,7 +95,7 @@ static uint64_t hash(const world *w) {
     tn_named_list a = tn_module_state_dict(w->net), b = tn_optimizer_state_dict(w->o);
     uint8_t rng[TN_GENERATOR_BYTES];
     uint64_t h = hash_list(a) * 31 + hash_list(b);
-    tn_generator_get(tn_default_generator(), rng);
+    tn_generator_state(tn_default_generator(), rng);
     for (int i = 0; i < TN_GENERATOR_BYTES; i++) h = (h ^ rng[i]) * 0x100000001b3u;
     h = (h ^ (uint64_t)tn_schedule_count(w->s)) * 0x100000001b3u;
     tn_named_free(a);
@@ -224,7 +224,7 @@ static void schedules_keep_the_groups_that_they_move(void) {
     CHECK(tn_schedule_count(w.s) == 1 && tn_schedule_initial(w.s, 0) == initial);
     { /* a schedule of other groups */
         uint64_t before;
-        tn_schedule *both = tn_step_lr(w.o, 1, 0.5);
+        tn_schedule *both = tn_optim_step_lr(w.o, 1, 0.5);
         w.state.schedule = both;
         CHECK(tn_optimizer_set(w.o, 0, "lr", 0.75));
         before = hash(&w);
@@ -245,7 +245,7 @@ static void parameters_that_are_views_are_refused(void) {
     TN_SCOPE {
         tn_tensor *flat = tn_zeros(TN_DIMS(8)),
                   *view = tn_requires_grad(tn_view(flat, TN_DIMS(2, 4)));
-        CHECK(tn_module_set(w.net, "2.weight", view));
+        CHECK(tn_module_set_tensor(w.net, "2.weight", view));
         before = hash(&w);
         list = tn_module_state_dict(w.net);
         CHECK(!tn_module_load(w.net, list) && says(TN_AUTOGRAD, __LINE__, "2.weight is a view"));
@@ -282,10 +282,10 @@ static void a_loaders_own_generator_goes_on(void) {
     w = begin(true);
     {
         uint8_t was[TN_GENERATOR_BYTES], is[TN_GENERATOR_BYTES];
-        tn_generator_get(w.g, was);
+        tn_generator_state(w.g, was);
         w.state.loader_generator = w.g;
         CHECK(tn_checkpoint_load(path, &w.state));
-        tn_generator_get(w.g, is);
+        tn_generator_state(w.g, is);
         CHECK(memcmp(was, is, sizeof was) == 0);
     }
     end(w);

@@ -14,7 +14,7 @@ static void same_node(const tni_node *a, const tni_node *b) {
         const tni_slot *s = &a->slot[i], *t = &b->slot[i];
         CHECK(s->saved == t->saved && s->edge == t->edge && s->version == t->version);
         CHECK(s->edge_out == t->edge_out && s->at == t->at && s->dtype == t->dtype);
-        CHECK(s->ndim == t->ndim && s->kind == t->kind && s->flags == t->flags);
+        CHECK(s->ndim == t->ndim && s->kind == t->kind && s->device == t->device);
     }
 }
 

@@ -93,9 +93,9 @@ static bool stopped(const tn_row *row, tn_tensor *out, int polled, int line) {
 #define STOPPED(row, out, polled) stopped(row, out, polled, __LINE__)
 static bool advances(const tn_row *row, tn_tensor *out, bool stops) {
     unsigned char before[TN_GENERATOR_BYTES], after[TN_GENERATOR_BYTES];
-    tn_generator_get(tn_default_generator(), before);
+    tn_generator_state(tn_default_generator(), before);
     CHECK_EQ(STOPPED(row, out, stops), stops);
-    tn_generator_get(tn_default_generator(), after);
+    tn_generator_state(tn_default_generator(), after);
     return memcmp(before, after, sizeof after) != 0;
 }
 

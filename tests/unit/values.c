@@ -222,19 +222,19 @@ static void a_state_that_is_none_is_refused_whole(void) {
                  {24, 8, (uint64_t)1 << 32, "more than 32 bits"}};
     tn_generator *g = tn_generator_new(5), *same = tn_generator_new(6);
     CHECK(tn_random64(g) != tn_random64(same));
-    tn_generator_get(g, state);
+    tn_generator_state(g, state);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memcpy(bad, state, sizeof bad);
         put(bad, wrong[i].at, wrong[i].v, wrong[i].bytes);
-        CHECK(!tn_generator_set(g, bad));
+        CHECK(!tn_generator_set_state(g, bad));
         says(TN_FORMAT, wrong[i].text, __LINE__);
-        tn_generator_get(g, after);
+        tn_generator_state(g, after);
         CHECK(!memcmp(state, after, sizeof state));
     }
-    REFUSED(tn_generator_set(NULL, state), TN_INVALID, "the generator is NULL");
-    REFUSED(tn_generator_set(g, NULL), TN_INVALID, "the state is NULL");
-    CHECK(tn_generator_set(same, state) && tn_random64(g) == tn_random64(same));
-    tn_generator_get(NULL, after);
+    REFUSED(tn_generator_set_state(NULL, state), TN_INVALID, "the generator is NULL");
+    REFUSED(tn_generator_set_state(g, NULL), TN_INVALID, "the state is NULL");
+    CHECK(tn_generator_set_state(same, state) && tn_random64(g) == tn_random64(same));
+    tn_generator_state(NULL, after);
     CHECK(after[0] == 0 && after[24] == 0);
     tn_generator_free(g), tn_generator_free(same);
 }
@@ -245,13 +245,13 @@ static void a_state_goes_back_with_its_normal_and_its_seed(void) {
     tn_generator_free(tn_default_generator()); /* the context's own: stays */
     CHECK(tn_default_generator() != NULL);
     tn_generator_seed(g, 9);
-    tn_generator_get(g, state);
-    CHECK(tn_generator_set(fresh, state) && tn_random64(g) == tn_random64(fresh));
+    tn_generator_state(g, state);
+    CHECK(tn_generator_set_state(fresh, state) && tn_random64(g) == tn_random64(fresh));
     tn_generator_seed(g, 9);
     put(state, 24 + 8 * 624 + 8 + 16, 1, 4); /* a normal number is kept: 2.5 */
     put(state, 24 + 8 * 624 + 8, 0x4004000000000000u, 8);
-    CHECK(tn_generator_set(g, state));
-    tn_generator_get(g, after);
+    CHECK(tn_generator_set_state(g, state));
+    tn_generator_state(g, after);
     CHECK(!memcmp(state, after, sizeof state));
     tn_generator_free(g), tn_generator_free(fresh);
 }

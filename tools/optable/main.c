@@ -6,10 +6,11 @@
  *
  * Writes under ROOT (default .): src/api/ops.h and src/api/ops/, src/gen/operators.inl, rows.h,
  * tables.c, calls.c, loops.inl, docs.inl, examples.inl, table.json; with modules src/api/modules.h,
- * src/gen/modules.c, optimizers.c; docs/reference.md. A file is touched only when its content
- * changes. --check writes nothing and fails when something would change. Errors are file:line:
- * messages; any error: the exit code is 1 and nothing is written (--keep-going: wrong rows are left
- * out). It expands no macros: a row stands written out, its comment directly above. */
+ * src/gen/modules.c, optimizers.c; docs/reference.md, and docs/api.md from src/api. A file is
+ * touched only when its content changes. --check writes nothing and fails when something would
+ * change. Errors are file:line: messages; any error: the exit code is 1 and nothing is written
+ * (--keep-going: wrong rows are left out). It expands no macros: a row stands written out, its
+ * comment directly above. */
 #include "optable.h"
 
 #include <string.h>
@@ -80,6 +81,7 @@ int main(int argc, char **argv) {
         write_examples(&operators, &modules);
         write_reference(&scanned, &modules);
         write_modules(&operators);
+        write_chapters();
     }
     if (faults) fprintf(stderr, "optable: %d error%s\n", faults, faults == 1 ? "" : "s");
     return faults != 0;

@@ -138,10 +138,10 @@ const char *type_of(const tni_schema_param *p);
 const char *type_cxx(const tni_schema_param *p);
 void put_members(text *t, const tni_schema *s, const char *out);
 /* Initialisers of an argument struct in member order: value of each parameter by its own name,
- * numbers of `numbers` given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL
- * without. values: NULL, or texts a parameter. */
+ * numbers of `numbers` given as tn_scalar of that name, those of `either` as tn::tensor_or_number.
+ * out: "NULL", "{NULL, NULL}" or NULL without. values: NULL, or texts a parameter. */
 void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers,
-                      char *const *values);
+                      uint32_t either, char *const *values);
 const char *out_null(const row *r);
 const char *flags_text(unsigned flags); /* "TN_P_OPTIONAL | TN_P_DEFAULT" */
 const char *props_text(uint32_t props); /* "TN_PROP_LISTS | TN_PROP_INTS" */
@@ -167,10 +167,17 @@ void put_operator(text *t, const row *r); /* comment, struct, prototypes, macros
 void put_file_head(text *t, const char *path);
 void put_result_type(text *t, const row *r);
 char *at_prototype(const row *r, bool inplace);
+bool result_is_all(const row *r, bool inplace); /* a call changes nothing that exists before it */
 void put_positional_body(text *t, const row *r, const form *f);
-void put_cxx(text *to, const table *t); /* cxx.c */
+void put_head(text *t, const char *name, const char *about, const char *guard);
+/* cxx.c: src/api/ops/overloads.h, methods.h, results.h; and the parts of these for modules. */
+void write_cxx(const table *t);
 void put_cxx_row(text *to, const table *all, const row *r);
-void put_cxx_options(text *to, const table *all, const row *r);
+void put_cxx_names(text *to, const table *all, const row *r);
+void put_cxx_results(text *to, const row *r);
+void put_cxx_constructor(text *to, const row *r, bool named);
+void put_cxx_call(text *to, const row *r, bool named);
+void put_options(text *to, const table *all, const row *r);
 void write_rows(const table *t); /* tables.c: src/gen/rows.h, tables.c */
 /* All tables of a call up to its tn_gen, which is `gen`; s: the parameters that it has (a forward's
  * have no `module`). room:
@@ -184,7 +191,16 @@ void write_tests(const table *operators, const table *modules);    /* tests.c: t
 void write_docs(const table *t);                                   /* docs.c: src/gen/docs.inl */
 void write_examples(const table *operators, const table *modules); /* src/gen/examples.inl */
 void write_reference(const table *operators, const table *modules);
+void write_chapters(void);                  /* chapters.c: docs/api.md, of what is no row */
 void read_modules(table *t);                /* modules.c */
+/* cxx_modules.c: src/api/ops/overloads_nn.h */
+typedef struct cxx_class {
+    const row *r, *make, *call; /* call NULL: one tensor, as the class module has it */
+    char *const *part;          /* names */
+    const bool *is_child;
+    int nparts;
+} cxx_class;
+void write_cxx_classes(const cxx_class *at, int n);
 void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c ... */
 
 #endif

@@ -81,15 +81,16 @@ static void read_forms(row *r) {
     static const struct {
         const char *name;
         uint32_t bit;
-    } names[] = {{"TN_OUT", TN_OUT},
-                 {"TN_INPLACE", TN_INPLACE},
-                 {"TN_SHAPE_ONLY", TN_SHAPE_ONLY},
-                 {"TN_ALIAS", TN_ALIAS}};
+    } names[] = {
+        {"TN_OUT", TN_OUT},     {"TN_INPLACE", TN_INPLACE}, {"TN_SHAPE_ONLY", TN_SHAPE_ONLY},
+        {"TN_ALIAS", TN_ALIAS}, {"TN_MOVES", TN_MOVES},     {"TN_ACROSS", TN_ACROSS}};
+    const size_t count = sizeof names / sizeof *names;
     const char *at = row_field(r, "forms");
     while (at && *at) {
         size_t skip = strspn(at, " |"), n = strcspn(at + skip, " |"), i = 0;
-        while (i < 4 && (n != strlen(names[i].name) || memcmp(at + skip, names[i].name, n))) i++;
-        if (n && i == 4)
+        while (i < count && (n != strlen(names[i].name) || memcmp(at + skip, names[i].name, n)))
+            i++;
+        if (n && i == count)
             fault(r->file, r->line, "%s: .forms: '%.*s' is no form", r->name, (int)n, at + skip);
         else if (n)
             r->forms |= names[i].bit;

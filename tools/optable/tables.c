@@ -56,7 +56,7 @@ static void put_defaults(text *to, const row *r) {
     }
     put_default_arrays(to, &r->s, r->name);
     put(&line, "static const tn_%s_args tni_defaults_%s = {", r->name, r->name);
-    put_initialisers(&line, &r->s, out_null(r), 0, values);
+    put_initialisers(&line, &r->s, out_null(r), 0, 0, values);
     put(&line, "};");
     put_wrapped(to, line.at, 4, "");
 }

@@ -18,6 +18,7 @@ const char *type_of(const tni_schema_param *p) {
 
 const char *type_cxx(const tni_schema_param *p) {
     bool own = p->type == TN_T_ENUM || (p->flags & (TN_P_MAYBE | TN_P_DOUBLE));
+    if (p->type == TN_T_INTS && p->count > 1) return "size_list "; /* one number stands for all */
     return own ? type_of(p) : types[p->type].cxx;
 }
 
@@ -50,7 +51,7 @@ void put_members(text *t, const tni_schema *s, const char *out) {
 }
 
 void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers,
-                      char *const *values) {
+                      uint32_t either, char *const *values) {
     int order[2 * TNI_PARAMS], n = tni_schema_order(s, order);
     const char *comma = "";
     if (out) put(t, "%s", out), comma = ", ";
@@ -59,7 +60,9 @@ void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t nu
         const tni_schema_param *p = &s->param[k];
         const char *value = values ? values[k] : text_word(p->name);
         bool number = (p->flags & TN_P_NUMBER) && k < 32 && numbers >> k & 1;
-        if (order[i] >= TNI_PARAMS)
+        if (order[i] >= TNI_PARAMS && k < 32 && either >> k & 1)
+            put(t, "%s%s.number", comma, text_word(p->name));
+        else if (order[i] >= TNI_PARAMS)
             put(t, "%s%s", comma, number ? value : "{0, 0, 0, 0}");
         else
             put(t, "%s%s", comma, number ? "NULL" : value);

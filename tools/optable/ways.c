@@ -41,7 +41,7 @@ static const char *list_text(const tni_schema_param *p, spelling how, const char
                              const char *macro, const char *items) {
     if (how == SPELL_STATIC)
         return text_format("{tni_list_%s_%.*s, %d}", prefix, p->name.n, p->name.at, p->value.n);
-    if (!p->value.n) return how == SPELL_CXX ? "tn_dims(tn_empty_dims())" : "TN_EMPTY_DIMS";
+    if (!p->value.n) return how == SPELL_CXX ? "int_list()" : "TN_EMPTY_DIMS";
     return how == SPELL_CXX ? text_format("{%s}", items) : text_format("%s(%s)", macro, items);
 }
 static const char *wholes_text(const tni_schema_param *p, spelling how, const char *prefix) {
@@ -221,14 +221,14 @@ typedef struct way {
     bool (*fits)(const tni_schema_param *p, const char *value);
 } way;
 
-#define WAY_TENSOR .none = {"", "NULL", "nullptr"}, .required = "NULL", .fits = operand_fits
+#define WAY_TENSOR .none = {"", "NULL", "tensor_ref()"}, .required = "NULL", .fits = operand_fits
 #define WAY_GENERATOR .none = {"", "NULL", "nullptr"}, .required = "NULL"
 #define WAY_MODULE .none = {"", "NULL", "nullptr"}, .required = "NULL"
 #define WAY_STRING                                                             \
     .none = {"", "NULL", "nullptr"}, .required = "NULL", .value = string_text, \
     .json = quoted_json, .fits = name_fits
 #define WAY_TENSORS                                                        \
-    .none = {"tn_tensors_of(NULL, -1)", "{NULL, -1}", "tn_tensor_list()"}, \
+    .none = {"tn_tensors_of(NULL, -1)", "{NULL, -1}", "tensor_list()"}, \
     .required = "{NULL, 0}", .fits = operands_fit
 #define WAY_MODULES                                                               \
     .none = {"tn_modules_of(NULL, -1)", "{NULL, -1}", "tn_modules_of(NULL, -1)"}, \
@@ -242,14 +242,15 @@ typedef struct way {
     .value = maybe_text, .json = real_json, .fits = real_fits
 #define WAY_TRUTH .required = "0", .value = truth_text, .json = truth_json, .fits = truth_fits
 #define WAY_NUMBER /* a default makes a REAL of it */                                            \
-    .none = {"TN_NO_NUM", "{TN_KIND_NONE, 0, 0, 0}", "tn_number()"}, .required = "{0, 0, 0, 0}", \
+    .none = {"TN_NO_NUM", "{TN_KIND_NONE, 0, 0, 0}", "number()"}, .required = "{0, 0, 0, 0}", \
     .fits = scalar_fits
 #define WAY_WHOLES                                                                     \
-    .none = {"TN_NO_DIMS", "{NULL, -1}", "tn_dims()"}, .required = "{NULL, 0}",        \
-    .value = wholes_text, .json = wholes_json, .array = "int64_t", .item = whole_item, \
+    .none = {"TN_NO_DIMS", "{NULL, -1}", "int_list(tn_no_dims())"},                    \
+    .required = "{NULL, 0}", .value = wholes_text, .json = wholes_json,                \
+    .array = "int64_t", .item = whole_item,                                            \
     .fits = wholes_fit
 #define WAY_REALS                                                                               \
-    .none = {"((tn_floats){NULL, -1})", "{NULL, -1}", "tn_doubles()"}, .required = "{NULL, 0}", \
+    .none = {"((tn_floats){NULL, -1})", "{NULL, -1}", "float_list()"}, .required = "{NULL, 0}", \
     .value = reals_text, .json = reals_json, .array = "double", .item = real_item,              \
     .fits = reals_fit
 #define WAY_DTYPE                                                                        \

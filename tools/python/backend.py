@@ -2,6 +2,7 @@
 
 `pip install .` calls build_wheel: the C compiler of Python's own configuration (or $CC) makes
 tensorh/_C.abi3.so of tensor_py.c, and the files are put into a wheel for CPython 3.11 and later.
+With TENSORH_CUDA=1 in the environment nvcc makes the module of CUDA's devices, too.
 """
 import base64
 import hashlib
@@ -20,26 +21,27 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HEADERS = ("tensor.h", "tensor_nn.h", "tensor_py.c")
 
 
-def project():
-    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as f:
+def project(folder=ROOT):
+    with open(os.path.join(folder, "pyproject.toml"), "rb") as f:
         return tomllib.load(f)["project"]
 
 
-def metadata_text():
-    p = project()
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+def metadata_text(folder=ROOT):
+    p = project(folder)
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as f:
         readme = f.read()
+    needs = "".join(f"Requires-Dist: {d}\n" for d in p.get("dependencies", []))
     return (
         f"Metadata-Version: 2.1\nName: {p['name']}\nVersion: {p['version']}\n"
         f"Summary: {p['description']}\nLicense: {p['license']}\n"
-        f"Requires-Python: {p['requires-python']}\n"
+        f"Requires-Python: {p['requires-python']}\n{needs}"
         f"Description-Content-Type: text/markdown\n\n{readme}"
     )
 
 
-def tag():
+def tag(python):
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    return f"cp311-abi3-{platform}"
+    return f"{python}-{platform}"
 
 
 def thread_flags(cc):
@@ -68,6 +70,19 @@ def compile_extension(target, flags=()):
     subprocess.run(command, check=True)
 
 
+def cuda_module():
+    """libtensor_cuda.so, compiled by nvcc: its bytes."""
+    target = os.path.join(ROOT, "build", "wheel", "libtensor_cuda.so")
+    command = ["sh", os.path.join(ROOT, "tools", "cuda.sh"), target]
+    if subprocess.run(command, check=False).returncode:
+        raise SystemExit("the CUDA module was not built: nvcc says above why")
+    return read(target)
+
+
+def with_cuda():
+    return os.environ.get("TENSORH_CUDA", "0") not in ("", "0")
+
+
 def package_files():
     top = os.path.join(ROOT, "tensorh")
     for folder, folders, files in os.walk(top):
@@ -78,15 +93,16 @@ def package_files():
                 yield os.path.relpath(path, ROOT).replace(os.sep, "/"), path
 
 
-def write_wheel(directory, files):
-    """files: (name in the wheel, bytes); RECORD is added."""
-    p = project()
+def write_wheel(directory, files, folder=ROOT, python="cp311-abi3"):
+    """files: (name in the wheel, bytes); RECORD is added. folder: of the project; python: the tags
+    of what it runs on."""
+    p = project(folder)
     info = f"{p['name']}-{p['version']}.dist-info"
-    wheel = f"Wheel-Version: 1.0\nGenerator: tensorh\nRoot-Is-Purelib: false\nTag: {tag()}\n"
-    files = [*files, (f"{info}/METADATA", metadata_text().encode()),
+    wheel = f"Wheel-Version: 1.0\nGenerator: tensorh\nRoot-Is-Purelib: false\nTag: {tag(python)}\n"
+    files = [*files, (f"{info}/METADATA", metadata_text(folder).encode()),
              (f"{info}/WHEEL", wheel.encode())]
     record = io.StringIO()
-    name = f"{p['name']}-{p['version']}-{tag()}.whl"
+    name = f"{p['name']}-{p['version']}-{tag(python)}.whl"
     with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as z:
         for path, data in files:
             entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
@@ -111,18 +127,24 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = [(name, read(path)) for name, path in package_files()]
     files.append(("tensorh/_C.abi3.so", read(library)))
     files += [(f"tensorh/include/{name}", read(os.path.join(ROOT, name))) for name in HEADERS[:2]]
+    if with_cuda():
+        files.append(("tensorh/libtensor_cuda.so", cuda_module()))
     return write_wheel(wheel_directory, files)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     compile_extension(os.path.join(ROOT, "tensorh", "_C.abi3.so"))
+    if with_cuda():
+        with open(os.path.join(ROOT, "tensorh", "libtensor_cuda.so"), "wb") as f:
+            f.write(cuda_module())
     return write_wheel(wheel_directory, [("tensorh.pth", (ROOT + "\n").encode())])
 
 
 def build_sdist(sdist_directory, config_settings=None):
     p = project()
     top = f"{p['name']}-{p['version']}"
-    own = ["LICENSE", "README.md", "pyproject.toml", "tools/python/backend.py", *HEADERS]
+    own = ["LICENSE", "README.md", "pyproject.toml", "tools/python/backend.py", "tools/cuda.sh",
+           "tensor_cuda.cu.h", *HEADERS]
     with tarfile.open(os.path.join(sdist_directory, top + ".tar.gz"), "w:gz") as t:
         for name in [*own, *(name for name, _ in package_files())]:
             t.add(os.path.join(ROOT, name), f"{top}/{name}")

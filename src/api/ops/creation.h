@@ -19,9 +19,10 @@ typedef struct tn_empty_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_empty_args;
 TN_API tn_tensor *tn_empty_at(const char *file, int line, const tn_empty_args *args);
-TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_empty(...) TNI_CALL(tn_empty, .size = __VA_ARGS__)
 #endif
@@ -35,9 +36,10 @@ typedef struct tn_zeros_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_zeros_args;
 TN_API tn_tensor *tn_zeros_at(const char *file, int line, const tn_zeros_args *args);
-TN_API tn_tensor *tnp_zeros(tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_zeros(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_zeros(...) TNI_CALL(tn_zeros, .size = __VA_ARGS__)
 #endif
@@ -51,9 +53,10 @@ typedef struct tn_ones_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_ones_args;
 TN_API tn_tensor *tn_ones_at(const char *file, int line, const tn_ones_args *args);
-TN_API tn_tensor *tnp_ones(tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_ones(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_ones(...) TNI_CALL(tn_ones, .size = __VA_ARGS__)
 #endif
@@ -69,9 +72,11 @@ typedef struct tn_full_args {
     tn_device_id device;
     tn_ints size;
     tn_scalar fill_value;
+    TNI_NAMED_OPTIONS
 } tn_full_args;
 TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args);
-TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
 #define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, TNI_NUMBER_IN(.fill_value, \
     __VA_ARGS__))
@@ -85,11 +90,14 @@ typedef struct tn_empty_like_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_empty_like_args;
-TN_API tn_tensor *tn_empty_like_at(const char *file, int line, const tn_empty_like_args *args);
-TN_API tn_tensor *tnp_empty_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_empty_like_at(const char *file, int line,
+    const tn_empty_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_empty_like(tn_tensor *self, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_empty_like(...) TNI_CALL(tn_empty_like, .self = __VA_ARGS__)
+#define tn_empty_like(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_empty_like, .self = __VA_ARGS__))
 #endif
 
 /* All elements 0, with self's sizes, dtype and order of dimensions.
@@ -100,11 +108,14 @@ typedef struct tn_zeros_like_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_zeros_like_args;
-TN_API tn_tensor *tn_zeros_like_at(const char *file, int line, const tn_zeros_like_args *args);
-TN_API tn_tensor *tnp_zeros_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_zeros_like_at(const char *file, int line,
+    const tn_zeros_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_zeros_like(tn_tensor *self, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_zeros_like(...) TNI_CALL(tn_zeros_like, .self = __VA_ARGS__)
+#define tn_zeros_like(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_zeros_like, .self = __VA_ARGS__))
 #endif
 
 /* All elements 1, with self's sizes, dtype and order of dimensions.
@@ -115,11 +126,13 @@ typedef struct tn_ones_like_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_ones_like_args;
-TN_API tn_tensor *tn_ones_like_at(const char *file, int line, const tn_ones_like_args *args);
-TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_ones_like_at(const char *file, int line,
+    const tn_ones_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_ones_like(...) TNI_CALL(tn_ones_like, .self = __VA_ARGS__)
+#define tn_ones_like(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_ones_like, .self = __VA_ARGS__))
 #endif
 
 /* All elements fill_value, with self's sizes, dtype and order of dimensions.
@@ -132,13 +145,15 @@ typedef struct tn_full_like_args {
     tn_device_id device;
     tn_tensor *self;
     tn_scalar fill_value;
+    TNI_NAMED_OPTIONS
 } tn_full_like_args;
-TN_API tn_tensor *tn_full_like_at(const char *file, int line, const tn_full_like_args *args);
-TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_full_like_at(const char *file, int line,
+    const tn_full_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, TNI_NUMBER_IN(.fill_value, \
-    __VA_ARGS__))
+#define tn_full_like(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_full_like, .self = self_, \
+    TNI_NUMBER_IN(.fill_value, __VA_ARGS__)))
 #endif
 
 /* Not initialised, with self's dtype and device.
@@ -151,11 +166,15 @@ typedef struct tn_new_empty_args {
     tn_device_id device;
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_new_empty_args;
-TN_API tn_tensor *tn_new_empty_at(const char *file, int line, const tn_new_empty_args *args);
-TN_API tn_tensor *tnp_new_empty(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_new_empty_at(const char *file, int line,
+    const tn_new_empty_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_new_empty(tn_tensor *self, tn_ints size, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_new_empty(self_, ...) TNI_CALL(tn_new_empty, .self = self_, .size = __VA_ARGS__)
+#define tn_new_empty(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_new_empty, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* All elements 0, with self's dtype and device.
@@ -168,11 +187,15 @@ typedef struct tn_new_zeros_args {
     tn_device_id device;
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_new_zeros_args;
-TN_API tn_tensor *tn_new_zeros_at(const char *file, int line, const tn_new_zeros_args *args);
-TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_new_zeros_at(const char *file, int line,
+    const tn_new_zeros_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
+#define tn_new_zeros(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_new_zeros, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* All elements 1, with self's dtype and device.
@@ -185,11 +208,15 @@ typedef struct tn_new_ones_args {
     tn_device_id device;
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_new_ones_args;
-TN_API tn_tensor *tn_new_ones_at(const char *file, int line, const tn_new_ones_args *args);
-TN_API tn_tensor *tnp_new_ones(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_new_ones_at(const char *file, int line,
+    const tn_new_ones_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_new_ones(tn_tensor *self, tn_ints size, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
-#define tn_new_ones(self_, ...) TNI_CALL(tn_new_ones, .self = self_, .size = __VA_ARGS__)
+#define tn_new_ones(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_new_ones, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* All elements fill_value, with self's dtype and device.
@@ -203,13 +230,15 @@ typedef struct tn_new_full_args {
     tn_tensor *self;
     tn_ints size;
     tn_scalar fill_value;
+    TNI_NAMED_OPTIONS
 } tn_new_full_args;
-TN_API tn_tensor *tn_new_full_at(const char *file, int line, const tn_new_full_args *args);
-TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_value, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tn_new_full_at(const char *file, int line,
+    const tn_new_full_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_value,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_new_full(self_, size_, ...) TNI_CALL(tn_new_full, .self = self_, .size = size_, \
-    TNI_NUMBER_IN(.fill_value, __VA_ARGS__))
+#define tn_new_full(self_, size_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_new_full, .self = self_, \
+    .size = size_, TNI_NUMBER_IN(.fill_value, __VA_ARGS__)))
 #endif
 
 /* The numbers 0, 1, .. below end: int64 for an int, the default dtype for a float.
@@ -221,9 +250,10 @@ typedef struct tn_arange_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_scalar end;
+    TNI_NAMED_OPTIONS
 } tn_arange_args;
 TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args);
-TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_arange(...) TNI_CALL(tn_arange, TNI_NUMBER_IN(.end, __VA_ARGS__))
 #endif
@@ -238,9 +268,10 @@ typedef struct tn_arange_start_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_scalar start, end;
+    TNI_NAMED_OPTIONS
 } tn_arange_start_args;
 TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange_start_args *args);
-TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, TNI_NUMBER_IN(.start, start_), \
@@ -257,11 +288,12 @@ typedef struct tn_arange_start_step_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_scalar start, end, step;
+    TNI_NAMED_OPTIONS
 } tn_arange_start_step_args;
 TN_API tn_tensor *tn_arange_start_step_at(const char *file, int line,
     const tn_arange_start_step_args *args);
-TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scalar step,
-    tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end,
+    tn_scalar step, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_arange_start_step(start_, end_, ...) TNI_CALL(tn_arange_start_step, \
     TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), TNI_NUMBER_IN(.step, __VA_ARGS__))
@@ -278,10 +310,11 @@ typedef struct tn_linspace_args {
     tn_device_id device;
     tn_scalar start, end;
     int64_t steps;
+    TNI_NAMED_OPTIONS
 } tn_linspace_args;
 TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_args *args);
-TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, TNI_NUMBER_IN(.start, start_), \
     TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
@@ -296,9 +329,10 @@ typedef struct tn_eye_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t n;
+    TNI_NAMED_OPTIONS
 } tn_eye_args;
 TN_API tn_tensor *tn_eye_at(const char *file, int line, const tn_eye_args *args);
-TN_API tn_tensor *tnp_eye(int64_t n, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_eye(int64_t n, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_eye(...) TNI_CALL(tn_eye, .n = __VA_ARGS__)
 #endif
@@ -312,9 +346,11 @@ typedef struct tn_eye_m_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t n, m;
+    TNI_NAMED_OPTIONS
 } tn_eye_m_args;
 TN_API tn_tensor *tn_eye_m_at(const char *file, int line, const tn_eye_m_args *args);
-TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype,
+    tn_device_id device);
 #ifndef __cplusplus
 #define tn_eye_m(n_, ...) TNI_CALL(tn_eye_m, .n = n_, .m = __VA_ARGS__)
 #endif
@@ -327,11 +363,14 @@ TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id d
 typedef struct tn_one_hot_args {
     int64_t num_classes;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_one_hot_args;
-TN_API tn_tensor *tn_one_hot_at(const char *file, int line, const tn_one_hot_args *args);
-TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
+TN_USE_RESULT TN_API tn_tensor *tn_one_hot_at(const char *file, int line,
+    const tn_one_hot_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
 #ifndef __cplusplus
-#define tn_one_hot(...) TNI_CALL(tn_one_hot, .num_classes = -1, .self = __VA_ARGS__)
+#define tn_one_hot(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_one_hot, .num_classes = -1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The coordinates of a grid: result i repeats tensor i along all other dimensions. Views.
@@ -341,9 +380,11 @@ TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
 typedef struct tn_meshgrid_args {
     const char *indexing;
     tn_tensors tensors;
+    TNI_NAMED_OPTIONS
 } tn_meshgrid_args;
-TN_API tn_list tn_meshgrid_at(const char *file, int line, const tn_meshgrid_args *args);
-TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
+TN_USE_RESULT TN_API tn_list tn_meshgrid_at(const char *file, int line,
+    const tn_meshgrid_args *args);
+TN_USE_RESULT TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
 #ifndef __cplusplus
 #define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
@@ -358,9 +399,10 @@ typedef struct tn_bernoulli_args {
     tn_tensor *out;
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_bernoulli_args;
 TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
-TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
+TN_USE_RESULT TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
 #ifndef __cplusplus
 #define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
 #endif
@@ -373,6 +415,7 @@ typedef struct tn_bernoulli_float_args {
     double p;
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_bernoulli_float_args;
 TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
     const tn_bernoulli_float_args *args);
@@ -391,14 +434,16 @@ typedef struct tn_dropout_args {
     tn_tensor *input;
     double p;
     bool train;
+    TNI_NAMED_OPTIONS
 } tn_dropout_args;
-TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
+TN_USE_RESULT TN_API tn_tensor *tn_dropout_at(const char *file, int line,
+    const tn_dropout_args *args);
 TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
-TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
+TN_USE_RESULT TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
 TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
 #ifndef __cplusplus
-#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
-    .train = __VA_ARGS__)
+#define tn_dropout(input_, p_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_dropout, .input = input_, \
+    .p = p_, .train = __VA_ARGS__))
 #define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
     .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
@@ -417,9 +462,10 @@ typedef struct tn_rand_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_rand_args;
 TN_API tn_tensor *tn_rand_at(const char *file, int line, const tn_rand_args *args);
-TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_rand(...) TNI_CALL(tn_rand, .size = __VA_ARGS__)
@@ -432,11 +478,13 @@ TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype
 typedef struct tn_rand_like_args {
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_rand_like_args;
-TN_API tn_tensor *tn_rand_like_at(const char *file, int line, const tn_rand_like_args *args);
-TN_API tn_tensor *tnp_rand_like(tn_tensor *self, tn_generator *generator);
+TN_USE_RESULT TN_API tn_tensor *tn_rand_like_at(const char *file, int line,
+    const tn_rand_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_rand_like(tn_tensor *self, tn_generator *generator);
 #ifndef __cplusplus
-#define tn_rand_like(...) TNI_CALL(tn_rand_like, .self = __VA_ARGS__)
+#define tn_rand_like(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_rand_like, .self = __VA_ARGS__))
 #endif
 
 /* Fills self with random numbers, uniform in [from, to).
@@ -448,6 +496,7 @@ typedef struct tn_uniform_args {
     double from, to;
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_uniform_args;
 TN_API tn_tensor *tn_uniform_inplace_at(const char *file, int line, const tn_uniform_args *args);
 TN_API tn_tensor *tnp_uniform_(tn_tensor *self, double from, double to, tn_generator *generator);
@@ -467,9 +516,10 @@ typedef struct tn_randn_args {
     tn_dtype dtype;
     tn_device_id device;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_randn_args;
 TN_API tn_tensor *tn_randn_at(const char *file, int line, const tn_randn_args *args);
-TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_randn(...) TNI_CALL(tn_randn, .size = __VA_ARGS__)
@@ -482,11 +532,13 @@ TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtyp
 typedef struct tn_randn_like_args {
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_randn_like_args;
-TN_API tn_tensor *tn_randn_like_at(const char *file, int line, const tn_randn_like_args *args);
-TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator);
+TN_USE_RESULT TN_API tn_tensor *tn_randn_like_at(const char *file, int line,
+    const tn_randn_like_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator);
 #ifndef __cplusplus
-#define tn_randn_like(...) TNI_CALL(tn_randn_like, .self = __VA_ARGS__)
+#define tn_randn_like(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_randn_like, .self = __VA_ARGS__))
 #endif
 
 /* Fills self with normal random numbers of the given mean and standard deviation.
@@ -498,6 +550,7 @@ typedef struct tn_normal_args {
     double mean, std;
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_normal_args;
 TN_API tn_tensor *tn_normal_inplace_at(const char *file, int line, const tn_normal_args *args);
 TN_API tn_tensor *tnp_normal_(tn_tensor *self, double mean, double std, tn_generator *generator);
@@ -514,6 +567,7 @@ typedef struct tn_exponential_args {
     double lambd;
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_exponential_args;
 TN_API tn_tensor *tn_exponential_inplace_at(const char *file, int line,
     const tn_exponential_args *args);
@@ -533,6 +587,7 @@ TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *
 typedef struct tn_random_args {
     tn_generator *generator;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_random_args;
 TN_API tn_tensor *tn_random_inplace_at(const char *file, int line, const tn_random_args *args);
 TN_API tn_tensor *tnp_random_(tn_tensor *self, tn_generator *generator);
@@ -552,10 +607,11 @@ typedef struct tn_randint_args {
     tn_device_id device;
     int64_t high;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_randint_args;
 TN_API tn_tensor *tn_randint_at(const char *file, int line, const tn_randint_args *args);
-TN_API tn_tensor *tnp_randint(int64_t high, tn_ints size, tn_generator *generator, tn_dtype dtype,
-    tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_randint(int64_t high, tn_ints size, tn_generator *generator,
+    tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_randint(high_, ...) TNI_CALL(tn_randint, .high = high_, .size = __VA_ARGS__)
 #endif
@@ -572,10 +628,11 @@ typedef struct tn_randint_low_args {
     tn_device_id device;
     int64_t low, high;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_randint_low_args;
 TN_API tn_tensor *tn_randint_low_at(const char *file, int line, const tn_randint_low_args *args);
-TN_API tn_tensor *tnp_randint_low(int64_t low, int64_t high, tn_ints size, tn_generator *generator,
-    tn_dtype dtype, tn_device_id device);
+TN_USE_RESULT TN_API tn_tensor *tnp_randint_low(int64_t low, int64_t high, tn_ints size,
+    tn_generator *generator, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_randint_low(low_, high_, ...) TNI_CALL(tn_randint_low, .low = low_, .high = high_, \
     .size = __VA_ARGS__)
@@ -592,9 +649,10 @@ typedef struct tn_randperm_args {
     tn_dtype dtype;
     tn_device_id device;
     int64_t n;
+    TNI_NAMED_OPTIONS
 } tn_randperm_args;
 TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_args *args);
-TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtype,
+TN_USE_RESULT TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)

@@ -19,12 +19,13 @@ typedef struct tn_add_args {
     double alpha;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_add_args;
 TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args);
 TN_API tn_tensor *tn_add_inplace_at(const char *file, int line, const tn_add_args *args);
-TN_API tn_tensor *tnp_add(tn_tensor *self, tn_tensor *other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_add(tn_tensor *self, tn_tensor *other, double alpha);
 TN_API tn_tensor *tnp_add_(tn_tensor *self, tn_tensor *other, double alpha);
-TN_API tn_tensor *tnp_add_scalar(tn_tensor *self, tn_scalar other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_add_scalar(tn_tensor *self, tn_scalar other, double alpha);
 TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
 #define tn_add(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, .other = __VA_ARGS__)
@@ -45,12 +46,13 @@ typedef struct tn_sub_args {
     double alpha;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_sub_args;
 TN_API tn_tensor *tn_sub_at(const char *file, int line, const tn_sub_args *args);
 TN_API tn_tensor *tn_sub_inplace_at(const char *file, int line, const tn_sub_args *args);
-TN_API tn_tensor *tnp_sub(tn_tensor *self, tn_tensor *other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_sub(tn_tensor *self, tn_tensor *other, double alpha);
 TN_API tn_tensor *tnp_sub_(tn_tensor *self, tn_tensor *other, double alpha);
-TN_API tn_tensor *tnp_sub_scalar(tn_tensor *self, tn_scalar other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_sub_scalar(tn_tensor *self, tn_scalar other, double alpha);
 TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
 #define tn_sub(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
@@ -71,10 +73,11 @@ typedef struct tn_rsub_args {
     double alpha;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_rsub_args;
 TN_API tn_tensor *tn_rsub_at(const char *file, int line, const tn_rsub_args *args);
-TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha);
-TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
 #define tn_rsub(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
 #define tn_rsub_scalar(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, \
@@ -89,12 +92,13 @@ typedef struct tn_mul_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_mul_args;
 TN_API tn_tensor *tn_mul_at(const char *file, int line, const tn_mul_args *args);
 TN_API tn_tensor *tn_mul_inplace_at(const char *file, int line, const tn_mul_args *args);
-TN_API tn_tensor *tnp_mul(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_mul(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_mul_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_mul_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_mul_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_mul(self_, ...) TNI_CALL(tn_mul, .self = self_, .other = __VA_ARGS__)
@@ -114,12 +118,13 @@ typedef struct tn_div_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_div_args;
 TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args);
 TN_API tn_tensor *tn_div_inplace_at(const char *file, int line, const tn_div_args *args);
-TN_API tn_tensor *tnp_div(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_div(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_div_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_div_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_div_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_div(self_, ...) TNI_CALL(tn_div, .self = self_, .other = __VA_ARGS__)
@@ -139,13 +144,14 @@ typedef struct tn_div_trunc_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_div_trunc_args;
 TN_API tn_tensor *tn_div_trunc_at(const char *file, int line, const tn_div_trunc_args *args);
 TN_API tn_tensor *tn_div_trunc_inplace_at(const char *file, int line,
     const tn_div_trunc_args *args);
-TN_API tn_tensor *tnp_div_trunc(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_div_trunc(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_div_trunc_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_div_trunc_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_div_trunc_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_div_trunc(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, .other = __VA_ARGS__)
@@ -165,13 +171,14 @@ typedef struct tn_floor_divide_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_floor_divide_args;
 TN_API tn_tensor *tn_floor_divide_at(const char *file, int line, const tn_floor_divide_args *args);
 TN_API tn_tensor *tn_floor_divide_inplace_at(const char *file, int line,
     const tn_floor_divide_args *args);
-TN_API tn_tensor *tnp_floor_divide(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_floor_divide(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_floor_divide_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_floor_divide_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_floor_divide_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_floor_divide(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, .other = __VA_ARGS__)
@@ -193,12 +200,15 @@ typedef struct tn_div_mode_args {
     tn_tensor *self, *other;
     tn_rounding rounding_mode;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_div_mode_args;
 TN_API tn_tensor *tn_div_mode_at(const char *file, int line, const tn_div_mode_args *args);
 TN_API tn_tensor *tn_div_mode_inplace_at(const char *file, int line, const tn_div_mode_args *args);
-TN_API tn_tensor *tnp_div_mode(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode);
+TN_USE_RESULT TN_API tn_tensor *tnp_div_mode(tn_tensor *self, tn_tensor *other,
+    tn_rounding rounding_mode);
 TN_API tn_tensor *tnp_div_mode_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode);
-TN_API tn_tensor *tnp_div_mode_scalar(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode);
+TN_USE_RESULT TN_API tn_tensor *tnp_div_mode_scalar(tn_tensor *self, tn_scalar other,
+    tn_rounding rounding_mode);
 TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode);
 #ifndef __cplusplus
 #define tn_div_mode(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, .other = other_, \
@@ -220,13 +230,14 @@ typedef struct tn_remainder_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_remainder_args;
 TN_API tn_tensor *tn_remainder_at(const char *file, int line, const tn_remainder_args *args);
 TN_API tn_tensor *tn_remainder_inplace_at(const char *file, int line,
     const tn_remainder_args *args);
-TN_API tn_tensor *tnp_remainder(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_remainder(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_remainder_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_remainder(self_, ...) TNI_CALL(tn_remainder, .self = self_, .other = __VA_ARGS__)
@@ -246,12 +257,13 @@ typedef struct tn_fmod_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_fmod_args;
 TN_API tn_tensor *tn_fmod_at(const char *file, int line, const tn_fmod_args *args);
 TN_API tn_tensor *tn_fmod_inplace_at(const char *file, int line, const tn_fmod_args *args);
-TN_API tn_tensor *tnp_fmod(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_fmod(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_fmod_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_fmod_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_fmod_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_fmod(self_, ...) TNI_CALL(tn_fmod, .self = self_, .other = __VA_ARGS__)
@@ -271,11 +283,12 @@ typedef struct tn_addcmul_args {
     tn_tensor *out;
     double value;
     tn_tensor *self, *tensor1, *tensor2;
+    TNI_NAMED_OPTIONS
 } tn_addcmul_args;
 TN_API tn_tensor *tn_addcmul_at(const char *file, int line, const tn_addcmul_args *args);
 TN_API tn_tensor *tn_addcmul_inplace_at(const char *file, int line, const tn_addcmul_args *args);
-TN_API tn_tensor *tnp_addcmul(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
-    double value);
+TN_USE_RESULT TN_API tn_tensor *tnp_addcmul(tn_tensor *self, tn_tensor *tensor1,
+    tn_tensor *tensor2, double value);
 TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
     double value);
 #ifndef __cplusplus
@@ -293,11 +306,12 @@ typedef struct tn_addcdiv_args {
     tn_tensor *out;
     double value;
     tn_tensor *self, *tensor1, *tensor2;
+    TNI_NAMED_OPTIONS
 } tn_addcdiv_args;
 TN_API tn_tensor *tn_addcdiv_at(const char *file, int line, const tn_addcdiv_args *args);
 TN_API tn_tensor *tn_addcdiv_inplace_at(const char *file, int line, const tn_addcdiv_args *args);
-TN_API tn_tensor *tnp_addcdiv(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
-    double value);
+TN_USE_RESULT TN_API tn_tensor *tnp_addcdiv(tn_tensor *self, tn_tensor *tensor1,
+    tn_tensor *tensor2, double value);
 TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
     double value);
 #ifndef __cplusplus
@@ -316,12 +330,13 @@ typedef struct tn_lerp_args {
     tn_tensor *out;
     tn_tensor *self, *end, *weight;
     tn_scalar weight_number;
+    TNI_NAMED_OPTIONS
 } tn_lerp_args;
 TN_API tn_tensor *tn_lerp_at(const char *file, int line, const tn_lerp_args *args);
 TN_API tn_tensor *tn_lerp_inplace_at(const char *file, int line, const tn_lerp_args *args);
-TN_API tn_tensor *tnp_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
+TN_USE_RESULT TN_API tn_tensor *tnp_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
 TN_API tn_tensor *tnp_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
-TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight);
+TN_USE_RESULT TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight);
 TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight);
 #ifndef __cplusplus
 #define tn_lerp(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
@@ -341,10 +356,11 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
 typedef struct tn_neg_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_neg_args;
 TN_API tn_tensor *tn_neg_at(const char *file, int line, const tn_neg_args *args);
 TN_API tn_tensor *tn_neg_inplace_at(const char *file, int line, const tn_neg_args *args);
-TN_API tn_tensor *tnp_neg(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_neg(tn_tensor *self);
 TN_API tn_tensor *tnp_neg_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_neg(...) TNI_CALL(tn_neg, .self = __VA_ARGS__)
@@ -359,10 +375,11 @@ TN_API tn_tensor *tnp_neg_(tn_tensor *self);
 typedef struct tn_abs_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_abs_args;
 TN_API tn_tensor *tn_abs_at(const char *file, int line, const tn_abs_args *args);
 TN_API tn_tensor *tn_abs_inplace_at(const char *file, int line, const tn_abs_args *args);
-TN_API tn_tensor *tnp_abs(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_abs(tn_tensor *self);
 TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_abs(...) TNI_CALL(tn_abs, .self = __VA_ARGS__)
@@ -376,10 +393,11 @@ TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 typedef struct tn_sign_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sign_args;
 TN_API tn_tensor *tn_sign_at(const char *file, int line, const tn_sign_args *args);
 TN_API tn_tensor *tn_sign_inplace_at(const char *file, int line, const tn_sign_args *args);
-TN_API tn_tensor *tnp_sign(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sign(tn_tensor *self);
 TN_API tn_tensor *tnp_sign_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sign(...) TNI_CALL(tn_sign, .self = __VA_ARGS__)
@@ -393,10 +411,11 @@ TN_API tn_tensor *tnp_sign_(tn_tensor *self);
 typedef struct tn_sgn_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sgn_args;
 TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args);
 TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_args *args);
-TN_API tn_tensor *tnp_sgn(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sgn(tn_tensor *self);
 TN_API tn_tensor *tnp_sgn_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sgn(...) TNI_CALL(tn_sgn, .self = __VA_ARGS__)
@@ -410,11 +429,12 @@ TN_API tn_tensor *tnp_sgn_(tn_tensor *self);
 typedef struct tn_reciprocal_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_reciprocal_args;
 TN_API tn_tensor *tn_reciprocal_at(const char *file, int line, const tn_reciprocal_args *args);
 TN_API tn_tensor *tn_reciprocal_inplace_at(const char *file, int line,
     const tn_reciprocal_args *args);
-TN_API tn_tensor *tnp_reciprocal(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_reciprocal(tn_tensor *self);
 TN_API tn_tensor *tnp_reciprocal_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_reciprocal(...) TNI_CALL(tn_reciprocal, .self = __VA_ARGS__)
@@ -431,12 +451,13 @@ typedef struct tn_copysign_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_copysign_args;
 TN_API tn_tensor *tn_copysign_at(const char *file, int line, const tn_copysign_args *args);
 TN_API tn_tensor *tn_copysign_inplace_at(const char *file, int line, const tn_copysign_args *args);
-TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_copysign(self_, ...) TNI_CALL(tn_copysign, .self = self_, .other = __VA_ARGS__)
@@ -457,10 +478,11 @@ TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
 typedef struct tn_tanh_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_tanh_args;
 TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
 TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
-TN_API tn_tensor *tnp_tanh(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_tanh(tn_tensor *self);
 TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
@@ -473,13 +495,14 @@ TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
  *   example tn_tanh_backward(d, y) */
 typedef struct tn_tanh_backward_args {
     tn_tensor *grad_output, *output;
+    TNI_NAMED_OPTIONS
 } tn_tanh_backward_args;
-TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
     const tn_tanh_backward_args *args);
-TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
+TN_USE_RESULT TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
 #ifndef __cplusplus
-#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
+#define tn_tanh_backward(grad_output_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_tanh_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__))
 #endif
 
 /* 1 / (1 + e^-self).
@@ -489,10 +512,11 @@ TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
 typedef struct tn_sigmoid_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sigmoid_args;
 TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
 TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
-TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
 TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
@@ -505,13 +529,14 @@ TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
  *   example tn_sigmoid_backward(d, y) */
 typedef struct tn_sigmoid_backward_args {
     tn_tensor *grad_output, *output;
+    TNI_NAMED_OPTIONS
 } tn_sigmoid_backward_args;
-TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
     const tn_sigmoid_backward_args *args);
-TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
+TN_USE_RESULT TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
 #ifndef __cplusplus
-#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
+#define tn_sigmoid_backward(grad_output_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_sigmoid_backward, .grad_output = grad_output_, .output = __VA_ARGS__))
 #endif
 
 /* self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.
@@ -521,10 +546,11 @@ TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output
 typedef struct tn_relu_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_relu_args;
 TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
 TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
-TN_API tn_tensor *tnp_relu(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_relu(tn_tensor *self);
 TN_API tn_tensor *tnp_relu_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
@@ -539,11 +565,13 @@ typedef struct tn_threshold_args {
     tn_tensor *out;
     tn_tensor *self;
     tn_scalar threshold, value;
+    TNI_NAMED_OPTIONS
 } tn_threshold_args;
 TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
 TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
     const tn_threshold_args *args);
-TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+TN_USE_RESULT TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold,
+    tn_scalar value);
 TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
 #ifndef __cplusplus
 #define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
@@ -560,14 +588,16 @@ TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar
 typedef struct tn_threshold_backward_args {
     tn_tensor *grad_output, *self;
     tn_scalar threshold;
+    TNI_NAMED_OPTIONS
 } tn_threshold_backward_args;
-TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
     const tn_threshold_backward_args *args);
-TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+TN_USE_RESULT TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
     tn_scalar threshold);
 #ifndef __cplusplus
-#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
-    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
+#define tn_threshold_backward(grad_output_, self_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_threshold_backward, .grad_output = grad_output_, .self = self_, \
+    TNI_NUMBER_IN(.threshold, __VA_ARGS__)))
 #endif
 
 /* self where it is above 0, else negative_slope * self.
@@ -578,11 +608,12 @@ typedef struct tn_leaky_relu_args {
     tn_tensor *out;
     double negative_slope;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_leaky_relu_args;
 TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
 TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
     const tn_leaky_relu_args *args);
-TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
+TN_USE_RESULT TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
 TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
 #ifndef __cplusplus
 #define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
@@ -599,15 +630,16 @@ typedef struct tn_leaky_relu_backward_args {
     tn_tensor *grad_output, *self;
     tn_scalar negative_slope;
     bool self_is_result;
+    TNI_NAMED_OPTIONS
 } tn_leaky_relu_backward_args;
-TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
     const tn_leaky_relu_backward_args *args);
-TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+TN_USE_RESULT TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
     tn_scalar negative_slope, bool self_is_result);
 #ifndef __cplusplus
-#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
+#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) TNI_RESULT(tn_tensor, \
     TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
-    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
+    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__))
 #endif
 
 /* scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).
@@ -618,10 +650,12 @@ typedef struct tn_elu_args {
     tn_tensor *out;
     double alpha, scale, input_scale;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_elu_args;
 TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
 TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
-TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
+TN_USE_RESULT TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale,
+    double input_scale);
 TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
 #ifndef __cplusplus
 #define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
@@ -639,10 +673,11 @@ typedef struct tn_hardtanh_args {
     tn_tensor *out;
     double min_val, max_val;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_hardtanh_args;
 TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
 TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
-TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
+TN_USE_RESULT TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
 TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
 #ifndef __cplusplus
 #define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
@@ -658,9 +693,10 @@ typedef struct tn_hardshrink_args {
     tn_tensor *out;
     double lambd;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_hardshrink_args;
 TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
-TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
+TN_USE_RESULT TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
 #ifndef __cplusplus
 #define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
 #endif
@@ -673,9 +709,10 @@ typedef struct tn_softshrink_args {
     tn_tensor *out;
     double lambd;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_softshrink_args;
 TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
-TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
+TN_USE_RESULT TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
 #ifndef __cplusplus
 #define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
 #endif
@@ -686,12 +723,14 @@ TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
  *   example tn_prelu_kernel(x, w) */
 typedef struct tn_prelu_kernel_args {
     tn_tensor *self, *weight;
+    TNI_NAMED_OPTIONS
 } tn_prelu_kernel_args;
-TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
-TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
+TN_USE_RESULT TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line,
+    const tn_prelu_kernel_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
 #ifndef __cplusplus
-#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
-    .weight = __VA_ARGS__)
+#define tn_prelu_kernel(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_prelu_kernel, \
+    .self = self_, .weight = __VA_ARGS__))
 #endif
 
 /* self where it is above 0, else weight * self. weight has one element, or one for each channel;
@@ -701,11 +740,13 @@ TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
  *   example tn_prelu(x, w) */
 typedef struct tn_prelu_args {
     tn_tensor *self, *weight;
+    TNI_NAMED_OPTIONS
 } tn_prelu_args;
-TN_API tn_tensor *tn_prelu_at(const char *file, int line, const tn_prelu_args *args);
-TN_API tn_tensor *tnp_prelu(tn_tensor *self, tn_tensor *weight);
+TN_USE_RESULT TN_API tn_tensor *tn_prelu_at(const char *file, int line, const tn_prelu_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_prelu(tn_tensor *self, tn_tensor *weight);
 #ifndef __cplusplus
-#define tn_prelu(self_, ...) TNI_CALL(tn_prelu, .self = self_, .weight = __VA_ARGS__)
+#define tn_prelu(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_prelu, .self = self_, \
+    .weight = __VA_ARGS__))
 #endif
 
 /* self * clamp(self + 3, 0, 6) / 6.
@@ -715,11 +756,12 @@ TN_API tn_tensor *tnp_prelu(tn_tensor *self, tn_tensor *weight);
 typedef struct tn_hardswish_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_hardswish_args;
 TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
 TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
     const tn_hardswish_args *args);
-TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
 TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
@@ -734,10 +776,11 @@ TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
 typedef struct tn_silu_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_silu_args;
 TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
 TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
-TN_API tn_tensor *tnp_silu(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_silu(tn_tensor *self);
 TN_API tn_tensor *tnp_silu_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
@@ -750,13 +793,14 @@ TN_API tn_tensor *tnp_silu_(tn_tensor *self);
  *   example tn_silu_backward(d, x) */
 typedef struct tn_silu_backward_args {
     tn_tensor *grad_output, *self;
+    TNI_NAMED_OPTIONS
 } tn_silu_backward_args;
-TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
     const tn_silu_backward_args *args);
-TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
 #ifndef __cplusplus
-#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
+#define tn_silu_backward(grad_output_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_silu_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__))
 #endif
 
 /* self * Phi(self), where Phi is the normal distribution: gelu without approximation.
@@ -766,10 +810,11 @@ TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
 typedef struct tn_gelu_erf_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_gelu_erf_args;
 TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
 TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
-TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
 TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
@@ -784,13 +829,14 @@ TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
  *   example tn_gelu_erf_backward(d, x) */
 typedef struct tn_gelu_erf_backward_args {
     tn_tensor *grad_output, *self;
+    TNI_NAMED_OPTIONS
 } tn_gelu_erf_backward_args;
-TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
     const tn_gelu_erf_backward_args *args);
-TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
 #ifndef __cplusplus
-#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
+#define tn_gelu_erf_backward(grad_output_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_gelu_erf_backward, .grad_output = grad_output_, .self = __VA_ARGS__))
 #endif
 
 /* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.
@@ -800,11 +846,12 @@ TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self)
 typedef struct tn_gelu_tanh_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_gelu_tanh_args;
 TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
 TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
     const tn_gelu_tanh_args *args);
-TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
 TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
@@ -820,10 +867,11 @@ typedef struct tn_gelu_args {
     tn_tensor *out;
     tn_approximate approximate;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_gelu_args;
 TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
 TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
-TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
+TN_USE_RESULT TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
 TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
 #ifndef __cplusplus
 #define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
@@ -839,9 +887,10 @@ typedef struct tn_softplus_args {
     tn_tensor *out;
     double beta, threshold;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_softplus_args;
 TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
-TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
+TN_USE_RESULT TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
 #ifndef __cplusplus
 #define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
 #endif
@@ -852,11 +901,13 @@ TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
  *   example tn_softsign(x) */
 typedef struct tn_softsign_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_softsign_args;
-TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
-TN_API tn_tensor *tnp_softsign(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_softsign_at(const char *file, int line,
+    const tn_softsign_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_softsign(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
+#define tn_softsign(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_softsign, .self = __VA_ARGS__))
 #endif
 
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */
@@ -868,10 +919,11 @@ TN_API tn_tensor *tnp_softsign(tn_tensor *self);
 typedef struct tn_sin_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sin_args;
 TN_API tn_tensor *tn_sin_at(const char *file, int line, const tn_sin_args *args);
 TN_API tn_tensor *tn_sin_inplace_at(const char *file, int line, const tn_sin_args *args);
-TN_API tn_tensor *tnp_sin(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sin(tn_tensor *self);
 TN_API tn_tensor *tnp_sin_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sin(...) TNI_CALL(tn_sin, .self = __VA_ARGS__)
@@ -885,10 +937,11 @@ TN_API tn_tensor *tnp_sin_(tn_tensor *self);
 typedef struct tn_cos_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_cos_args;
 TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args);
 TN_API tn_tensor *tn_cos_inplace_at(const char *file, int line, const tn_cos_args *args);
-TN_API tn_tensor *tnp_cos(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_cos(tn_tensor *self);
 TN_API tn_tensor *tnp_cos_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_cos(...) TNI_CALL(tn_cos, .self = __VA_ARGS__)
@@ -902,10 +955,11 @@ TN_API tn_tensor *tnp_cos_(tn_tensor *self);
 typedef struct tn_tan_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_tan_args;
 TN_API tn_tensor *tn_tan_at(const char *file, int line, const tn_tan_args *args);
 TN_API tn_tensor *tn_tan_inplace_at(const char *file, int line, const tn_tan_args *args);
-TN_API tn_tensor *tnp_tan(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_tan(tn_tensor *self);
 TN_API tn_tensor *tnp_tan_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_tan(...) TNI_CALL(tn_tan, .self = __VA_ARGS__)
@@ -919,10 +973,11 @@ TN_API tn_tensor *tnp_tan_(tn_tensor *self);
 typedef struct tn_asin_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_asin_args;
 TN_API tn_tensor *tn_asin_at(const char *file, int line, const tn_asin_args *args);
 TN_API tn_tensor *tn_asin_inplace_at(const char *file, int line, const tn_asin_args *args);
-TN_API tn_tensor *tnp_asin(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_asin(tn_tensor *self);
 TN_API tn_tensor *tnp_asin_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_asin(...) TNI_CALL(tn_asin, .self = __VA_ARGS__)
@@ -936,10 +991,11 @@ TN_API tn_tensor *tnp_asin_(tn_tensor *self);
 typedef struct tn_acos_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_acos_args;
 TN_API tn_tensor *tn_acos_at(const char *file, int line, const tn_acos_args *args);
 TN_API tn_tensor *tn_acos_inplace_at(const char *file, int line, const tn_acos_args *args);
-TN_API tn_tensor *tnp_acos(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_acos(tn_tensor *self);
 TN_API tn_tensor *tnp_acos_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_acos(...) TNI_CALL(tn_acos, .self = __VA_ARGS__)
@@ -953,10 +1009,11 @@ TN_API tn_tensor *tnp_acos_(tn_tensor *self);
 typedef struct tn_atan_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_atan_args;
 TN_API tn_tensor *tn_atan_at(const char *file, int line, const tn_atan_args *args);
 TN_API tn_tensor *tn_atan_inplace_at(const char *file, int line, const tn_atan_args *args);
-TN_API tn_tensor *tnp_atan(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_atan(tn_tensor *self);
 TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_atan(...) TNI_CALL(tn_atan, .self = __VA_ARGS__)
@@ -971,10 +1028,11 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 typedef struct tn_atan2_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_atan2_args;
 TN_API tn_tensor *tn_atan2_at(const char *file, int line, const tn_atan2_args *args);
 TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2_args *args);
-TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_atan2(self_, ...) TNI_CALL(tn_atan2, .self = self_, .other = __VA_ARGS__)
@@ -989,10 +1047,11 @@ TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other);
 typedef struct tn_sinh_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sinh_args;
 TN_API tn_tensor *tn_sinh_at(const char *file, int line, const tn_sinh_args *args);
 TN_API tn_tensor *tn_sinh_inplace_at(const char *file, int line, const tn_sinh_args *args);
-TN_API tn_tensor *tnp_sinh(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sinh(tn_tensor *self);
 TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sinh(...) TNI_CALL(tn_sinh, .self = __VA_ARGS__)
@@ -1006,10 +1065,11 @@ TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
 typedef struct tn_cosh_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_cosh_args;
 TN_API tn_tensor *tn_cosh_at(const char *file, int line, const tn_cosh_args *args);
 TN_API tn_tensor *tn_cosh_inplace_at(const char *file, int line, const tn_cosh_args *args);
-TN_API tn_tensor *tnp_cosh(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_cosh(tn_tensor *self);
 TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
@@ -1026,11 +1086,13 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
  *   example tn_item(tn_equal(x, y)) */
 typedef struct tn_equal_args {
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_equal_args;
-TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
-TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
+#define tn_equal(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_equal, .self = self_, \
+    .other = __VA_ARGS__))
 #endif
 
 /* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.
@@ -1042,13 +1104,15 @@ typedef struct tn_isclose_args {
     double rtol, atol;
     bool equal_nan;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_isclose_args;
-TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
-TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
+TN_USE_RESULT TN_API tn_tensor *tn_isclose_at(const char *file, int line,
+    const tn_isclose_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol,
+    double atol, bool equal_nan);
 #ifndef __cplusplus
-#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
-    .other = __VA_ARGS__)
+#define tn_isclose(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isclose, .rtol = 1e-05, \
+    .atol = 1e-08, .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* Whether isclose holds for all pairs, as a 0-dim bool.
@@ -1060,13 +1124,15 @@ typedef struct tn_allclose_args {
     double rtol, atol;
     bool equal_nan;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_allclose_args;
-TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
-TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
+TN_USE_RESULT TN_API tn_tensor *tn_allclose_at(const char *file, int line,
+    const tn_allclose_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol,
+    double atol, bool equal_nan);
 #ifndef __cplusplus
-#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
-    .self = self_, .other = __VA_ARGS__)
+#define tn_allclose(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_allclose, .rtol = 1e-05, \
+    .atol = 1e-08, .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* --- what makes bools of numbers: comparisons, and predicates of special values --- */
@@ -1079,12 +1145,13 @@ typedef struct tn_eq_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_eq_args;
 TN_API tn_tensor *tn_eq_at(const char *file, int line, const tn_eq_args *args);
 TN_API tn_tensor *tn_eq_inplace_at(const char *file, int line, const tn_eq_args *args);
-TN_API tn_tensor *tnp_eq(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_eq(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_eq_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_eq_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_eq_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_eq(self_, ...) TNI_CALL(tn_eq, .self = self_, .other = __VA_ARGS__)
@@ -1104,12 +1171,13 @@ typedef struct tn_ne_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_ne_args;
 TN_API tn_tensor *tn_ne_at(const char *file, int line, const tn_ne_args *args);
 TN_API tn_tensor *tn_ne_inplace_at(const char *file, int line, const tn_ne_args *args);
-TN_API tn_tensor *tnp_ne(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_ne(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_ne_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_ne_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_ne_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_ne(self_, ...) TNI_CALL(tn_ne, .self = self_, .other = __VA_ARGS__)
@@ -1129,12 +1197,13 @@ typedef struct tn_lt_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_lt_args;
 TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args);
 TN_API tn_tensor *tn_lt_inplace_at(const char *file, int line, const tn_lt_args *args);
-TN_API tn_tensor *tnp_lt(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_lt(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_lt_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_lt_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_lt_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_lt(self_, ...) TNI_CALL(tn_lt, .self = self_, .other = __VA_ARGS__)
@@ -1154,12 +1223,13 @@ typedef struct tn_le_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_le_args;
 TN_API tn_tensor *tn_le_at(const char *file, int line, const tn_le_args *args);
 TN_API tn_tensor *tn_le_inplace_at(const char *file, int line, const tn_le_args *args);
-TN_API tn_tensor *tnp_le(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_le(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_le_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_le_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_le_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_le(self_, ...) TNI_CALL(tn_le, .self = self_, .other = __VA_ARGS__)
@@ -1179,12 +1249,13 @@ typedef struct tn_gt_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_gt_args;
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args);
 TN_API tn_tensor *tn_gt_inplace_at(const char *file, int line, const tn_gt_args *args);
-TN_API tn_tensor *tnp_gt(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_gt(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_gt_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_gt_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_gt_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_gt(self_, ...) TNI_CALL(tn_gt, .self = self_, .other = __VA_ARGS__)
@@ -1204,12 +1275,13 @@ typedef struct tn_ge_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_ge_args;
 TN_API tn_tensor *tn_ge_at(const char *file, int line, const tn_ge_args *args);
 TN_API tn_tensor *tn_ge_inplace_at(const char *file, int line, const tn_ge_args *args);
-TN_API tn_tensor *tnp_ge(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_ge(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_ge_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_ge_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_ge_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_ge(self_, ...) TNI_CALL(tn_ge, .self = self_, .other = __VA_ARGS__)
@@ -1227,11 +1299,12 @@ TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
  *   example tn_isnan(x) */
 typedef struct tn_isnan_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_isnan_args;
-TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *args);
-TN_API tn_tensor *tnp_isnan(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isnan(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_isnan(...) TNI_CALL(tn_isnan, .self = __VA_ARGS__)
+#define tn_isnan(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isnan, .self = __VA_ARGS__))
 #endif
 
 /* Whether each element is infinite. A complex number is infinite if either part is.
@@ -1240,11 +1313,12 @@ TN_API tn_tensor *tnp_isnan(tn_tensor *self);
  *   example tn_isinf(x) */
 typedef struct tn_isinf_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_isinf_args;
-TN_API tn_tensor *tn_isinf_at(const char *file, int line, const tn_isinf_args *args);
-TN_API tn_tensor *tnp_isinf(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_isinf_at(const char *file, int line, const tn_isinf_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isinf(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_isinf(...) TNI_CALL(tn_isinf, .self = __VA_ARGS__)
+#define tn_isinf(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isinf, .self = __VA_ARGS__))
 #endif
 
 /* Whether each element is neither infinite nor NaN.
@@ -1253,11 +1327,13 @@ TN_API tn_tensor *tnp_isinf(tn_tensor *self);
  *   example tn_isfinite(x) */
 typedef struct tn_isfinite_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_isfinite_args;
-TN_API tn_tensor *tn_isfinite_at(const char *file, int line, const tn_isfinite_args *args);
-TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_isfinite_at(const char *file, int line,
+    const tn_isfinite_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_isfinite(...) TNI_CALL(tn_isfinite, .self = __VA_ARGS__)
+#define tn_isfinite(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isfinite, .self = __VA_ARGS__))
 #endif
 
 /* Whether the sign bit of each element is set, also for -0 and NaN.
@@ -1267,9 +1343,10 @@ TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
 typedef struct tn_signbit_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_signbit_args;
 TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args);
-TN_API tn_tensor *tnp_signbit(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_signbit(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_signbit(...) TNI_CALL(tn_signbit, .self = __VA_ARGS__)
 #endif
@@ -1283,10 +1360,11 @@ TN_API tn_tensor *tnp_signbit(tn_tensor *self);
 typedef struct tn_exp_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_exp_args;
 TN_API tn_tensor *tn_exp_at(const char *file, int line, const tn_exp_args *args);
 TN_API tn_tensor *tn_exp_inplace_at(const char *file, int line, const tn_exp_args *args);
-TN_API tn_tensor *tnp_exp(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_exp(tn_tensor *self);
 TN_API tn_tensor *tnp_exp_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_exp(...) TNI_CALL(tn_exp, .self = __VA_ARGS__)
@@ -1300,10 +1378,11 @@ TN_API tn_tensor *tnp_exp_(tn_tensor *self);
 typedef struct tn_expm1_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_expm1_args;
 TN_API tn_tensor *tn_expm1_at(const char *file, int line, const tn_expm1_args *args);
 TN_API tn_tensor *tn_expm1_inplace_at(const char *file, int line, const tn_expm1_args *args);
-TN_API tn_tensor *tnp_expm1(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_expm1(tn_tensor *self);
 TN_API tn_tensor *tnp_expm1_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_expm1(...) TNI_CALL(tn_expm1, .self = __VA_ARGS__)
@@ -1317,10 +1396,11 @@ TN_API tn_tensor *tnp_expm1_(tn_tensor *self);
 typedef struct tn_log_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_log_args;
 TN_API tn_tensor *tn_log_at(const char *file, int line, const tn_log_args *args);
 TN_API tn_tensor *tn_log_inplace_at(const char *file, int line, const tn_log_args *args);
-TN_API tn_tensor *tnp_log(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_log(tn_tensor *self);
 TN_API tn_tensor *tnp_log_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_log(...) TNI_CALL(tn_log, .self = __VA_ARGS__)
@@ -1334,10 +1414,11 @@ TN_API tn_tensor *tnp_log_(tn_tensor *self);
 typedef struct tn_log1p_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_log1p_args;
 TN_API tn_tensor *tn_log1p_at(const char *file, int line, const tn_log1p_args *args);
 TN_API tn_tensor *tn_log1p_inplace_at(const char *file, int line, const tn_log1p_args *args);
-TN_API tn_tensor *tnp_log1p(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_log1p(tn_tensor *self);
 TN_API tn_tensor *tnp_log1p_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_log1p(...) TNI_CALL(tn_log1p, .self = __VA_ARGS__)
@@ -1351,10 +1432,11 @@ TN_API tn_tensor *tnp_log1p_(tn_tensor *self);
 typedef struct tn_log2_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_log2_args;
 TN_API tn_tensor *tn_log2_at(const char *file, int line, const tn_log2_args *args);
 TN_API tn_tensor *tn_log2_inplace_at(const char *file, int line, const tn_log2_args *args);
-TN_API tn_tensor *tnp_log2(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_log2(tn_tensor *self);
 TN_API tn_tensor *tnp_log2_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_log2(...) TNI_CALL(tn_log2, .self = __VA_ARGS__)
@@ -1368,10 +1450,11 @@ TN_API tn_tensor *tnp_log2_(tn_tensor *self);
 typedef struct tn_log10_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_log10_args;
 TN_API tn_tensor *tn_log10_at(const char *file, int line, const tn_log10_args *args);
 TN_API tn_tensor *tn_log10_inplace_at(const char *file, int line, const tn_log10_args *args);
-TN_API tn_tensor *tnp_log10(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_log10(tn_tensor *self);
 TN_API tn_tensor *tnp_log10_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_log10(...) TNI_CALL(tn_log10, .self = __VA_ARGS__)
@@ -1386,9 +1469,10 @@ TN_API tn_tensor *tnp_log10_(tn_tensor *self);
 typedef struct tn_logaddexp_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_logaddexp_args;
 TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args);
-TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_logaddexp(self_, ...) TNI_CALL(tn_logaddexp, .self = self_, .other = __VA_ARGS__)
 #endif
@@ -1400,10 +1484,11 @@ TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
 typedef struct tn_erf_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_erf_args;
 TN_API tn_tensor *tn_erf_at(const char *file, int line, const tn_erf_args *args);
 TN_API tn_tensor *tn_erf_inplace_at(const char *file, int line, const tn_erf_args *args);
-TN_API tn_tensor *tnp_erf(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_erf(tn_tensor *self);
 TN_API tn_tensor *tnp_erf_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_erf(...) TNI_CALL(tn_erf, .self = __VA_ARGS__)
@@ -1419,9 +1504,10 @@ TN_API tn_tensor *tnp_erf_(tn_tensor *self);
 typedef struct tn_maximum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_maximum_args;
 TN_API tn_tensor *tn_maximum_at(const char *file, int line, const tn_maximum_args *args);
-TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_maximum(self_, ...) TNI_CALL(tn_maximum, .self = self_, .other = __VA_ARGS__)
 #endif
@@ -1433,9 +1519,10 @@ TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other);
 typedef struct tn_minimum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_minimum_args;
 TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args);
-TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
 #endif
@@ -1448,13 +1535,14 @@ typedef struct tn_clamp_min_args {
     tn_tensor *out;
     tn_tensor *self, *min;
     tn_scalar min_number;
+    TNI_NAMED_OPTIONS
 } tn_clamp_min_args;
 TN_API tn_tensor *tn_clamp_min_at(const char *file, int line, const tn_clamp_min_args *args);
 TN_API tn_tensor *tn_clamp_min_inplace_at(const char *file, int line,
     const tn_clamp_min_args *args);
-TN_API tn_tensor *tnp_clamp_min(tn_tensor *self, tn_tensor *min);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp_min(tn_tensor *self, tn_tensor *min);
 TN_API tn_tensor *tnp_clamp_min_(tn_tensor *self, tn_tensor *min);
-TN_API tn_tensor *tnp_clamp_min_scalar(tn_tensor *self, tn_scalar min);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp_min_scalar(tn_tensor *self, tn_scalar min);
 TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
 #ifndef __cplusplus
 #define tn_clamp_min(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, .min = __VA_ARGS__)
@@ -1474,13 +1562,14 @@ typedef struct tn_clamp_max_args {
     tn_tensor *out;
     tn_tensor *self, *max;
     tn_scalar max_number;
+    TNI_NAMED_OPTIONS
 } tn_clamp_max_args;
 TN_API tn_tensor *tn_clamp_max_at(const char *file, int line, const tn_clamp_max_args *args);
 TN_API tn_tensor *tn_clamp_max_inplace_at(const char *file, int line,
     const tn_clamp_max_args *args);
-TN_API tn_tensor *tnp_clamp_max(tn_tensor *self, tn_tensor *max);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp_max(tn_tensor *self, tn_tensor *max);
 TN_API tn_tensor *tnp_clamp_max_(tn_tensor *self, tn_tensor *max);
-TN_API tn_tensor *tnp_clamp_max_scalar(tn_tensor *self, tn_scalar max);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp_max_scalar(tn_tensor *self, tn_scalar max);
 TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max);
 #ifndef __cplusplus
 #define tn_clamp_max(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, .max = __VA_ARGS__)
@@ -1501,10 +1590,11 @@ typedef struct tn_clamp_args {
     tn_tensor *out;
     tn_scalar min, max;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_clamp_args;
 TN_API tn_tensor *tn_clamp_at(const char *file, int line, const tn_clamp_args *args);
 TN_API tn_tensor *tn_clamp_inplace_at(const char *file, int line, const tn_clamp_args *args);
-TN_API tn_tensor *tnp_clamp(tn_tensor *self, tn_scalar min, tn_scalar max);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp(tn_tensor *self, tn_scalar min, tn_scalar max);
 TN_API tn_tensor *tnp_clamp_(tn_tensor *self, tn_scalar min, tn_scalar max);
 #ifndef __cplusplus
 #define tn_clamp(...) TNI_CALL(tn_clamp, .min = TN_NO_NUM, .max = TN_NO_NUM, .self = __VA_ARGS__)
@@ -1519,11 +1609,12 @@ TN_API tn_tensor *tnp_clamp_(tn_tensor *self, tn_scalar min, tn_scalar max);
 typedef struct tn_clamp_tensor_args {
     tn_tensor *out;
     tn_tensor *min, *max, *self;
+    TNI_NAMED_OPTIONS
 } tn_clamp_tensor_args;
 TN_API tn_tensor *tn_clamp_tensor_at(const char *file, int line, const tn_clamp_tensor_args *args);
 TN_API tn_tensor *tn_clamp_tensor_inplace_at(const char *file, int line,
     const tn_clamp_tensor_args *args);
-TN_API tn_tensor *tnp_clamp_tensor(tn_tensor *self, tn_tensor *min, tn_tensor *max);
+TN_USE_RESULT TN_API tn_tensor *tnp_clamp_tensor(tn_tensor *self, tn_tensor *min, tn_tensor *max);
 TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *max);
 #ifndef __cplusplus
 #define tn_clamp_tensor(...) TNI_CALL(tn_clamp_tensor, .self = __VA_ARGS__)
@@ -1541,10 +1632,11 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
 typedef struct tn_lgamma_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_lgamma_args;
 TN_API tn_tensor *tn_lgamma_at(const char *file, int line, const tn_lgamma_args *args);
 TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgamma_args *args);
-TN_API tn_tensor *tnp_lgamma(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_lgamma(tn_tensor *self);
 TN_API tn_tensor *tnp_lgamma_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_lgamma(...) TNI_CALL(tn_lgamma, .self = __VA_ARGS__)
@@ -1558,10 +1650,11 @@ TN_API tn_tensor *tnp_lgamma_(tn_tensor *self);
 typedef struct tn_digamma_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_digamma_args;
 TN_API tn_tensor *tn_digamma_at(const char *file, int line, const tn_digamma_args *args);
 TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_digamma_args *args);
-TN_API tn_tensor *tnp_digamma(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_digamma(tn_tensor *self);
 TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_digamma(...) TNI_CALL(tn_digamma, .self = __VA_ARGS__)
@@ -1577,11 +1670,12 @@ TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
 typedef struct tn_logical_and_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_logical_and_args;
 TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args);
 TN_API tn_tensor *tn_logical_and_inplace_at(const char *file, int line,
     const tn_logical_and_args *args);
-TN_API tn_tensor *tnp_logical_and(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_logical_and(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_and_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_logical_and(self_, ...) TNI_CALL(tn_logical_and, .self = self_, .other = __VA_ARGS__)
@@ -1596,11 +1690,12 @@ TN_API tn_tensor *tnp_logical_and_(tn_tensor *self, tn_tensor *other);
 typedef struct tn_logical_or_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_logical_or_args;
 TN_API tn_tensor *tn_logical_or_at(const char *file, int line, const tn_logical_or_args *args);
 TN_API tn_tensor *tn_logical_or_inplace_at(const char *file, int line,
     const tn_logical_or_args *args);
-TN_API tn_tensor *tnp_logical_or(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_logical_or(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_or_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_logical_or(self_, ...) TNI_CALL(tn_logical_or, .self = self_, .other = __VA_ARGS__)
@@ -1615,11 +1710,12 @@ TN_API tn_tensor *tnp_logical_or_(tn_tensor *self, tn_tensor *other);
 typedef struct tn_logical_xor_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_logical_xor_args;
 TN_API tn_tensor *tn_logical_xor_at(const char *file, int line, const tn_logical_xor_args *args);
 TN_API tn_tensor *tn_logical_xor_inplace_at(const char *file, int line,
     const tn_logical_xor_args *args);
-TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_logical_xor(self_, ...) TNI_CALL(tn_logical_xor, .self = self_, .other = __VA_ARGS__)
@@ -1634,11 +1730,12 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 typedef struct tn_logical_not_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_logical_not_args;
 TN_API tn_tensor *tn_logical_not_at(const char *file, int line, const tn_logical_not_args *args);
 TN_API tn_tensor *tn_logical_not_inplace_at(const char *file, int line,
     const tn_logical_not_args *args);
-TN_API tn_tensor *tnp_logical_not(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_logical_not(tn_tensor *self);
 TN_API tn_tensor *tnp_logical_not_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_logical_not(...) TNI_CALL(tn_logical_not, .self = __VA_ARGS__)
@@ -1654,13 +1751,14 @@ typedef struct tn_bitwise_and_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_and_args;
 TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args);
 TN_API tn_tensor *tn_bitwise_and_inplace_at(const char *file, int line,
     const tn_bitwise_and_args *args);
-TN_API tn_tensor *tnp_bitwise_and(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_and(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_bitwise_and_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_bitwise_and_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_and_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_bitwise_and(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, .other = __VA_ARGS__)
@@ -1680,13 +1778,14 @@ typedef struct tn_bitwise_or_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_or_args;
 TN_API tn_tensor *tn_bitwise_or_at(const char *file, int line, const tn_bitwise_or_args *args);
 TN_API tn_tensor *tn_bitwise_or_inplace_at(const char *file, int line,
     const tn_bitwise_or_args *args);
-TN_API tn_tensor *tnp_bitwise_or(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_or(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_bitwise_or_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_bitwise_or_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_or_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_bitwise_or(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, .other = __VA_ARGS__)
@@ -1706,13 +1805,14 @@ typedef struct tn_bitwise_xor_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_xor_args;
 TN_API tn_tensor *tn_bitwise_xor_at(const char *file, int line, const tn_bitwise_xor_args *args);
 TN_API tn_tensor *tn_bitwise_xor_inplace_at(const char *file, int line,
     const tn_bitwise_xor_args *args);
-TN_API tn_tensor *tnp_bitwise_xor(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_xor(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_bitwise_xor_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_bitwise_xor(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, .other = __VA_ARGS__)
@@ -1731,11 +1831,12 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
 typedef struct tn_bitwise_not_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_not_args;
 TN_API tn_tensor *tn_bitwise_not_at(const char *file, int line, const tn_bitwise_not_args *args);
 TN_API tn_tensor *tn_bitwise_not_inplace_at(const char *file, int line,
     const tn_bitwise_not_args *args);
-TN_API tn_tensor *tnp_bitwise_not(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_not(tn_tensor *self);
 TN_API tn_tensor *tnp_bitwise_not_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_bitwise_not(...) TNI_CALL(tn_bitwise_not, .self = __VA_ARGS__)
@@ -1751,14 +1852,15 @@ typedef struct tn_bitwise_left_shift_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_left_shift_args;
 TN_API tn_tensor *tn_bitwise_left_shift_at(const char *file, int line,
     const tn_bitwise_left_shift_args *args);
 TN_API tn_tensor *tn_bitwise_left_shift_inplace_at(const char *file, int line,
     const tn_bitwise_left_shift_args *args);
-TN_API tn_tensor *tnp_bitwise_left_shift(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_left_shift(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_bitwise_left_shift_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_bitwise_left_shift_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_left_shift_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_bitwise_left_shift(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
@@ -1779,14 +1881,15 @@ typedef struct tn_bitwise_right_shift_args {
     tn_tensor *out;
     tn_tensor *self, *other;
     tn_scalar other_number;
+    TNI_NAMED_OPTIONS
 } tn_bitwise_right_shift_args;
 TN_API tn_tensor *tn_bitwise_right_shift_at(const char *file, int line,
     const tn_bitwise_right_shift_args *args);
 TN_API tn_tensor *tn_bitwise_right_shift_inplace_at(const char *file, int line,
     const tn_bitwise_right_shift_args *args);
-TN_API tn_tensor *tnp_bitwise_right_shift(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_right_shift(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_bitwise_right_shift_(tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_bitwise_right_shift_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_right_shift_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
 #define tn_bitwise_right_shift(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
@@ -1807,12 +1910,16 @@ typedef struct tn_where_args {
     tn_tensor *out;
     tn_tensor *condition, *self, *other;
     tn_scalar self_number, other_number;
+    TNI_NAMED_OPTIONS
 } tn_where_args;
 TN_API tn_tensor *tn_where_at(const char *file, int line, const tn_where_args *args);
-TN_API tn_tensor *tnp_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other);
-TN_API tn_tensor *tnp_where_scalar(tn_tensor *condition, tn_tensor *self, tn_scalar other);
-TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_scalar self, tn_tensor *other);
-TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_where_scalar(tn_tensor *condition, tn_tensor *self,
+    tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_scalar self,
+    tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self,
+    tn_scalar other);
 #ifndef __cplusplus
 #define tn_where(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
     .self = self_, .other = __VA_ARGS__)
@@ -1833,10 +1940,11 @@ TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_sca
 typedef struct tn_square_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_square_args;
 TN_API tn_tensor *tn_square_at(const char *file, int line, const tn_square_args *args);
 TN_API tn_tensor *tn_square_inplace_at(const char *file, int line, const tn_square_args *args);
-TN_API tn_tensor *tnp_square(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_square(tn_tensor *self);
 TN_API tn_tensor *tnp_square_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_square(...) TNI_CALL(tn_square, .self = __VA_ARGS__)
@@ -1853,14 +1961,15 @@ typedef struct tn_pow_args {
     tn_tensor *out;
     tn_tensor *self, *exponent;
     tn_scalar self_number, exponent_number;
+    TNI_NAMED_OPTIONS
 } tn_pow_args;
 TN_API tn_tensor *tn_pow_at(const char *file, int line, const tn_pow_args *args);
 TN_API tn_tensor *tn_pow_inplace_at(const char *file, int line, const tn_pow_args *args);
-TN_API tn_tensor *tnp_pow(tn_tensor *self, tn_tensor *exponent);
+TN_USE_RESULT TN_API tn_tensor *tnp_pow(tn_tensor *self, tn_tensor *exponent);
 TN_API tn_tensor *tnp_pow_(tn_tensor *self, tn_tensor *exponent);
-TN_API tn_tensor *tnp_pow_scalar(tn_tensor *self, tn_scalar exponent);
+TN_USE_RESULT TN_API tn_tensor *tnp_pow_scalar(tn_tensor *self, tn_scalar exponent);
 TN_API tn_tensor *tnp_pow_scalar_(tn_tensor *self, tn_scalar exponent);
-TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
+TN_USE_RESULT TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
 #ifndef __cplusplus
 #define tn_pow(self_, ...) TNI_CALL(tn_pow, .self = self_, .exponent = __VA_ARGS__)
 #define tn_pow_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
@@ -1880,10 +1989,11 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
 typedef struct tn_sqrt_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sqrt_args;
 TN_API tn_tensor *tn_sqrt_at(const char *file, int line, const tn_sqrt_args *args);
 TN_API tn_tensor *tn_sqrt_inplace_at(const char *file, int line, const tn_sqrt_args *args);
-TN_API tn_tensor *tnp_sqrt(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_sqrt(tn_tensor *self);
 TN_API tn_tensor *tnp_sqrt_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sqrt(...) TNI_CALL(tn_sqrt, .self = __VA_ARGS__)
@@ -1898,10 +2008,11 @@ TN_API tn_tensor *tnp_sqrt_(tn_tensor *self);
 typedef struct tn_hypot_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_hypot_args;
 TN_API tn_tensor *tn_hypot_at(const char *file, int line, const tn_hypot_args *args);
 TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot_args *args);
-TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_hypot(self_, ...) TNI_CALL(tn_hypot, .self = self_, .other = __VA_ARGS__)
@@ -1916,10 +2027,11 @@ TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other);
 typedef struct tn_rsqrt_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_rsqrt_args;
 TN_API tn_tensor *tn_rsqrt_at(const char *file, int line, const tn_rsqrt_args *args);
 TN_API tn_tensor *tn_rsqrt_inplace_at(const char *file, int line, const tn_rsqrt_args *args);
-TN_API tn_tensor *tnp_rsqrt(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_rsqrt(tn_tensor *self);
 TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_rsqrt(...) TNI_CALL(tn_rsqrt, .self = __VA_ARGS__)
@@ -1935,10 +2047,11 @@ TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 typedef struct tn_floor_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_floor_args;
 TN_API tn_tensor *tn_floor_at(const char *file, int line, const tn_floor_args *args);
 TN_API tn_tensor *tn_floor_inplace_at(const char *file, int line, const tn_floor_args *args);
-TN_API tn_tensor *tnp_floor(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_floor(tn_tensor *self);
 TN_API tn_tensor *tnp_floor_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_floor(...) TNI_CALL(tn_floor, .self = __VA_ARGS__)
@@ -1952,10 +2065,11 @@ TN_API tn_tensor *tnp_floor_(tn_tensor *self);
 typedef struct tn_ceil_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_ceil_args;
 TN_API tn_tensor *tn_ceil_at(const char *file, int line, const tn_ceil_args *args);
 TN_API tn_tensor *tn_ceil_inplace_at(const char *file, int line, const tn_ceil_args *args);
-TN_API tn_tensor *tnp_ceil(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_ceil(tn_tensor *self);
 TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_ceil(...) TNI_CALL(tn_ceil, .self = __VA_ARGS__)
@@ -1969,10 +2083,11 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
 typedef struct tn_round_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_round_args;
 TN_API tn_tensor *tn_round_at(const char *file, int line, const tn_round_args *args);
 TN_API tn_tensor *tn_round_inplace_at(const char *file, int line, const tn_round_args *args);
-TN_API tn_tensor *tnp_round(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_round(tn_tensor *self);
 TN_API tn_tensor *tnp_round_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_round(...) TNI_CALL(tn_round, .self = __VA_ARGS__)
@@ -1986,10 +2101,11 @@ TN_API tn_tensor *tnp_round_(tn_tensor *self);
 typedef struct tn_trunc_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_trunc_args;
 TN_API tn_tensor *tn_trunc_at(const char *file, int line, const tn_trunc_args *args);
 TN_API tn_tensor *tn_trunc_inplace_at(const char *file, int line, const tn_trunc_args *args);
-TN_API tn_tensor *tnp_trunc(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_trunc(tn_tensor *self);
 TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_trunc(...) TNI_CALL(tn_trunc, .self = __VA_ARGS__)
@@ -2003,10 +2119,11 @@ TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
 typedef struct tn_frac_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_frac_args;
 TN_API tn_tensor *tn_frac_at(const char *file, int line, const tn_frac_args *args);
 TN_API tn_tensor *tn_frac_inplace_at(const char *file, int line, const tn_frac_args *args);
-TN_API tn_tensor *tnp_frac(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_frac(tn_tensor *self);
 TN_API tn_tensor *tnp_frac_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_frac(...) TNI_CALL(tn_frac, .self = __VA_ARGS__)
@@ -2021,11 +2138,12 @@ TN_API tn_tensor *tnp_frac_(tn_tensor *self);
 typedef struct tn_nextafter_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_nextafter_args;
 TN_API tn_tensor *tn_nextafter_at(const char *file, int line, const tn_nextafter_args *args);
 TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
     const tn_nextafter_args *args);
-TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_nextafter(self_, ...) TNI_CALL(tn_nextafter, .self = self_, .other = __VA_ARGS__)

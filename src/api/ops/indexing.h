@@ -19,11 +19,13 @@ TNI_EXTERN_C_BEGIN
 typedef struct tn_index_args {
     tn_tensor *self;
     tn_tensors indices;
+    TNI_NAMED_OPTIONS
 } tn_index_args;
-TN_API tn_tensor *tn_index_at(const char *file, int line, const tn_index_args *args);
-TN_API tn_tensor *tnp_index(tn_tensor *self, tn_tensors indices);
+TN_USE_RESULT TN_API tn_tensor *tn_index_at(const char *file, int line, const tn_index_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_index(tn_tensor *self, tn_tensors indices);
 #ifndef __cplusplus
-#define tn_index(self_, ...) TNI_CALL(tn_index, .self = self_, .indices = __VA_ARGS__)
+#define tn_index(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_index, .self = self_, \
+    .indices = __VA_ARGS__))
 #endif
 
 /* A copy of self with self[indices] = values, or += values with accumulate, in the order of the
@@ -38,12 +40,13 @@ typedef struct tn_index_put_args {
     tn_tensor *self;
     tn_tensors indices;
     tn_tensor *values;
+    TNI_NAMED_OPTIONS
 } tn_index_put_args;
 TN_API tn_tensor *tn_index_put_at(const char *file, int line, const tn_index_put_args *args);
 TN_API tn_tensor *tn_index_put_inplace_at(const char *file, int line,
     const tn_index_put_args *args);
-TN_API tn_tensor *tnp_index_put(tn_tensor *self, tn_tensors indices, tn_tensor *values,
-    bool accumulate);
+TN_USE_RESULT TN_API tn_tensor *tnp_index_put(tn_tensor *self, tn_tensors indices,
+    tn_tensor *values, bool accumulate);
 TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor *values,
     bool accumulate);
 #ifndef __cplusplus
@@ -59,11 +62,13 @@ TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor 
  *   example tn_nonzero(mask) */
 typedef struct tn_nonzero_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_nonzero_args;
-TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args);
-TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_nonzero_at(const char *file, int line,
+    const tn_nonzero_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
+#define tn_nonzero(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_nonzero, .self = __VA_ARGS__))
 #endif
 
 /* --- rows of a table by index, and the gradient of the table --- */
@@ -78,13 +83,15 @@ typedef struct tn_embedding_args {
     int64_t padding_idx;
     bool scale_grad_by_freq, sparse;
     tn_tensor *weight, *indices;
+    TNI_NAMED_OPTIONS
 } tn_embedding_args;
-TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
-TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
-    bool scale_grad_by_freq, bool sparse);
+TN_USE_RESULT TN_API tn_tensor *tn_embedding_at(const char *file, int line,
+    const tn_embedding_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices,
+    int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
 #ifndef __cplusplus
-#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
-    .indices = __VA_ARGS__)
+#define tn_embedding(weight_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_embedding, \
+    .padding_idx = -1, .weight = weight_, .indices = __VA_ARGS__))
 #endif
 
 /* The gradient of embedding's table: adds the rows of grad_output at their indices, in order.
@@ -96,15 +103,17 @@ typedef struct tn_embedding_dense_backward_args {
     tn_tensor *grad_output, *indices;
     int64_t num_weights, padding_idx;
     bool scale_grad_by_freq;
+    TNI_NAMED_OPTIONS
 } tn_embedding_dense_backward_args;
-TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
     const tn_embedding_dense_backward_args *args);
-TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
-    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
+TN_USE_RESULT TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output,
+    tn_tensor *indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
 #ifndef __cplusplus
 #define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
-    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
-    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
+    TNI_RESULT(tn_tensor, TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, \
+    .indices = indices_, .num_weights = num_weights_, .padding_idx = padding_idx_, \
+    .scale_grad_by_freq = __VA_ARGS__))
 #endif
 
 /* --- one index for each element: gather, scatter, take_along_dim --- */
@@ -119,9 +128,11 @@ typedef struct tn_gather_args {
     tn_tensor *self;
     int64_t dim;
     tn_tensor *index;
+    TNI_NAMED_OPTIONS
 } tn_gather_args;
 TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args *args);
-TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index, bool sparse_grad);
+TN_USE_RESULT TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index,
+    bool sparse_grad);
 #ifndef __cplusplus
 #define tn_gather(self_, dim_, ...) TNI_CALL(tn_gather, .self = self_, .dim = dim_, \
     .index = __VA_ARGS__)
@@ -136,10 +147,12 @@ typedef struct tn_scatter_args {
     tn_tensor *self;
     int64_t dim;
     tn_tensor *index, *src;
+    TNI_NAMED_OPTIONS
 } tn_scatter_args;
 TN_API tn_tensor *tn_scatter_at(const char *file, int line, const tn_scatter_args *args);
 TN_API tn_tensor *tn_scatter_inplace_at(const char *file, int line, const tn_scatter_args *args);
-TN_API tn_tensor *tnp_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src);
 TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
 #ifndef __cplusplus
 #define tn_scatter(self_, dim_, index_, ...) TNI_CALL(tn_scatter, .self = self_, .dim = dim_, \
@@ -158,12 +171,13 @@ typedef struct tn_scatter_value_args {
     int64_t dim;
     tn_tensor *index;
     tn_scalar value;
+    TNI_NAMED_OPTIONS
 } tn_scatter_value_args;
 TN_API tn_tensor *tn_scatter_value_at(const char *file, int line,
     const tn_scatter_value_args *args);
 TN_API tn_tensor *tn_scatter_value_inplace_at(const char *file, int line,
     const tn_scatter_value_args *args);
-TN_API tn_tensor *tnp_scatter_value(tn_tensor *self, int64_t dim, tn_tensor *index,
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter_value(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_scalar value);
 TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_scalar value);
@@ -185,11 +199,13 @@ typedef struct tn_scatter_add_args {
     tn_tensor *self;
     int64_t dim;
     tn_tensor *index, *src;
+    TNI_NAMED_OPTIONS
 } tn_scatter_add_args;
 TN_API tn_tensor *tn_scatter_add_at(const char *file, int line, const tn_scatter_add_args *args);
 TN_API tn_tensor *tn_scatter_add_inplace_at(const char *file, int line,
     const tn_scatter_add_args *args);
-TN_API tn_tensor *tnp_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src);
 TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
 #ifndef __cplusplus
 #define tn_scatter_add(self_, dim_, index_, ...) TNI_CALL(tn_scatter_add, .self = self_, \
@@ -207,10 +223,12 @@ typedef struct tn_take_along_dim_args {
     tn_tensor *out;
     int64_t dim;
     tn_tensor *self, *indices;
+    TNI_NAMED_OPTIONS
 } tn_take_along_dim_args;
 TN_API tn_tensor *tn_take_along_dim_at(const char *file, int line,
     const tn_take_along_dim_args *args);
-TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_t dim);
+TN_USE_RESULT TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices,
+    int64_t dim);
 #ifndef __cplusplus
 #define tn_take_along_dim(self_, ...) TNI_CALL(tn_take_along_dim, .dim = TN_NONE, .self = self_, \
     .indices = __VA_ARGS__)
@@ -226,13 +244,15 @@ typedef struct tn_masked_fill_args {
     tn_tensor *out;
     tn_tensor *self, *mask, *value;
     tn_scalar value_number;
+    TNI_NAMED_OPTIONS
 } tn_masked_fill_args;
 TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args);
 TN_API tn_tensor *tn_masked_fill_inplace_at(const char *file, int line,
     const tn_masked_fill_args *args);
-TN_API tn_tensor *tnp_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value);
+TN_USE_RESULT TN_API tn_tensor *tnp_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value);
 TN_API tn_tensor *tnp_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_tensor *value);
-TN_API tn_tensor *tnp_masked_fill_scalar(tn_tensor *self, tn_tensor *mask, tn_scalar value);
+TN_USE_RESULT TN_API tn_tensor *tnp_masked_fill_scalar(tn_tensor *self, tn_tensor *mask,
+    tn_scalar value);
 TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_scalar value);
 #ifndef __cplusplus
 #define tn_masked_fill(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, .mask = mask_, \
@@ -251,13 +271,14 @@ TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_s
  *   example tn_masked_select(x, mask) */
 typedef struct tn_masked_select_args {
     tn_tensor *self, *mask;
+    TNI_NAMED_OPTIONS
 } tn_masked_select_args;
-TN_API tn_tensor *tn_masked_select_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_masked_select_at(const char *file, int line,
     const tn_masked_select_args *args);
-TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
+TN_USE_RESULT TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
 #ifndef __cplusplus
-#define tn_masked_select(self_, ...) TNI_CALL(tn_masked_select, .self = self_, \
-    .mask = __VA_ARGS__)
+#define tn_masked_select(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_masked_select, \
+    .self = self_, .mask = __VA_ARGS__))
 #endif
 
 /* A copy of self in which the places where the mask is true get the elements of
@@ -268,12 +289,14 @@ TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
 typedef struct tn_masked_scatter_args {
     tn_tensor *out;
     tn_tensor *self, *mask, *source;
+    TNI_NAMED_OPTIONS
 } tn_masked_scatter_args;
 TN_API tn_tensor *tn_masked_scatter_at(const char *file, int line,
     const tn_masked_scatter_args *args);
 TN_API tn_tensor *tn_masked_scatter_inplace_at(const char *file, int line,
     const tn_masked_scatter_args *args);
-TN_API tn_tensor *tnp_masked_scatter(tn_tensor *self, tn_tensor *mask, tn_tensor *source);
+TN_USE_RESULT TN_API tn_tensor *tnp_masked_scatter(tn_tensor *self, tn_tensor *mask,
+    tn_tensor *source);
 TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source);
 #ifndef __cplusplus
 #define tn_masked_scatter(self_, mask_, ...) TNI_CALL(tn_masked_scatter, .self = self_, \
@@ -297,11 +320,12 @@ typedef struct tn_searchsorted_args {
     const char *side;
     tn_tensor *sorter, *sorted_sequence, *self;
     tn_scalar self_number;
+    TNI_NAMED_OPTIONS
 } tn_searchsorted_args;
 TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args);
-TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self, bool out_int32,
-    bool right, const char *side, tn_tensor *sorter);
-TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
+TN_USE_RESULT TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self,
+    bool out_int32, bool right, const char *side, tn_tensor *sorter);
+TN_USE_RESULT TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
     bool out_int32, bool right, const char *side, tn_tensor *sorter);
 #ifndef __cplusplus
 #define tn_searchsorted(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
@@ -321,11 +345,13 @@ typedef struct tn_bucketize_args {
     bool out_int32, right;
     tn_tensor *self, *boundaries;
     tn_scalar self_number;
+    TNI_NAMED_OPTIONS
 } tn_bucketize_args;
 TN_API tn_tensor *tn_bucketize_at(const char *file, int line, const tn_bucketize_args *args);
-TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32, bool right);
-TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries, bool out_int32,
-    bool right);
+TN_USE_RESULT TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries,
+    bool out_int32, bool right);
+TN_USE_RESULT TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries,
+    bool out_int32, bool right);
 #ifndef __cplusplus
 #define tn_bucketize(self_, ...) TNI_CALL(tn_bucketize, .self = self_, .boundaries = __VA_ARGS__)
 #define tn_bucketize_scalar(self_, ...) TNI_CALL(tn_bucketize, TNI_NUMBER_IN(.self_number, \
@@ -343,9 +369,10 @@ typedef struct tn_index_select_args {
     tn_tensor *self;
     int64_t dim;
     tn_tensor *index;
+    TNI_NAMED_OPTIONS
 } tn_index_select_args;
 TN_API tn_tensor *tn_index_select_at(const char *file, int line, const tn_index_select_args *args);
-TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *index);
+TN_USE_RESULT TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *index);
 #ifndef __cplusplus
 #define tn_index_select(self_, dim_, ...) TNI_CALL(tn_index_select, .self = self_, .dim = dim_, \
     .index = __VA_ARGS__)
@@ -363,12 +390,13 @@ typedef struct tn_index_add_args {
     tn_tensor *self;
     int64_t dim;
     tn_tensor *index, *source;
+    TNI_NAMED_OPTIONS
 } tn_index_add_args;
 TN_API tn_tensor *tn_index_add_at(const char *file, int line, const tn_index_add_args *args);
 TN_API tn_tensor *tn_index_add_inplace_at(const char *file, int line,
     const tn_index_add_args *args);
-TN_API tn_tensor *tnp_index_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
-    double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_index_add(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *source, double alpha);
 TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
     double alpha);
 #ifndef __cplusplus
@@ -393,9 +421,10 @@ typedef struct tn_sort_args {
     int64_t dim;
     bool descending;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sort_args;
 TN_API tn_values_indices tn_sort_at(const char *file, int line, const tn_sort_args *args);
-TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending);
+TN_USE_RESULT TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending);
 #ifndef __cplusplus
 #define tn_sort(...) TNI_CALL(tn_sort, .dim = -1, .self = __VA_ARGS__)
 #endif
@@ -408,11 +437,14 @@ typedef struct tn_argsort_args {
     int64_t dim;
     bool descending;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_argsort_args;
-TN_API tn_tensor *tn_argsort_at(const char *file, int line, const tn_argsort_args *args);
-TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
+TN_USE_RESULT TN_API tn_tensor *tn_argsort_at(const char *file, int line,
+    const tn_argsort_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
 #ifndef __cplusplus
-#define tn_argsort(...) TNI_CALL(tn_argsort, .dim = -1, .self = __VA_ARGS__)
+#define tn_argsort(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_argsort, .dim = -1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The k largest (or smallest) elements along dim and their indices, sorted if sorted is true. Among
@@ -427,10 +459,11 @@ typedef struct tn_topk_args {
     bool largest, sorted;
     tn_tensor *self;
     int64_t k;
+    TNI_NAMED_OPTIONS
 } tn_topk_args;
 TN_API tn_values_indices tn_topk_at(const char *file, int line, const tn_topk_args *args);
-TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool largest,
-    bool sorted);
+TN_USE_RESULT TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim,
+    bool largest, bool sorted);
 #ifndef __cplusplus
 #define tn_topk(self_, ...) TNI_CALL(tn_topk, .dim = -1, .largest = true, .sorted = true, \
     .self = self_, .k = __VA_ARGS__)

@@ -25,10 +25,11 @@ typedef struct tn_conv2d_args {
     tn_ints stride, padding, dilation;
     int64_t groups;
     tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
 } tn_conv2d_args;
 TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args);
-TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
-    tn_ints padding, tn_ints dilation, int64_t groups);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
 #define tn_conv2d(input_, ...) TNI_CALL(tn_conv2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
     .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
@@ -48,11 +49,12 @@ typedef struct tn_conv2d_input_grad_args {
     int64_t groups;
     tn_tensor *grad, *weight;
     tn_ints input_size;
+    TNI_NAMED_OPTIONS
 } tn_conv2d_input_grad_args;
 TN_API tn_tensor *tn_conv2d_input_grad_at(const char *file, int line,
     const tn_conv2d_input_grad_args *args);
-TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_ints input_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight,
+    tn_ints input_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
 #define tn_conv2d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv2d_input_grad, \
     .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
@@ -76,10 +78,11 @@ typedef struct tn_scaled_dot_product_attention_args {
     bool is_causal;
     tn_maybe scale;
     tn_tensor *query, *key, *value;
+    TNI_NAMED_OPTIONS
 } tn_scaled_dot_product_attention_args;
 TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
     const tn_scaled_dot_product_attention_args *args);
-TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
+TN_USE_RESULT TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
     tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale);
 #ifndef __cplusplus
 #define tn_scaled_dot_product_attention(query_, key_, ...) \
@@ -105,10 +108,12 @@ typedef struct tn_avg_pool2d_args {
     int64_t divisor_override;
     tn_tensor *self;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_avg_pool2d_args;
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
 #ifndef __cplusplus
 #define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
     .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
@@ -129,10 +134,11 @@ typedef struct tn_avg_pool2d_input_grad_args {
     int64_t divisor_override;
     tn_tensor *grad;
     tn_ints input_size, kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_avg_pool2d_input_grad_args;
 TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
     const tn_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
     int64_t divisor_override);
 #ifndef __cplusplus
@@ -152,10 +158,11 @@ typedef struct tn_adaptive_avg_pool2d_args {
     tn_tensor *out;
     tn_tensor *self;
     tn_ints output_size;
+    TNI_NAMED_OPTIONS
 } tn_adaptive_avg_pool2d_args;
 TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
 #ifndef __cplusplus
 #define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
     .output_size = __VA_ARGS__)
@@ -169,10 +176,12 @@ typedef struct tn_adaptive_avg_pool2d_input_grad_args {
     tn_tensor *out;
     tn_tensor *grad;
     tn_ints input_size;
+    TNI_NAMED_OPTIONS
 } tn_adaptive_avg_pool2d_input_grad_args;
 TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad,
+    tn_ints input_size);
 #ifndef __cplusplus
 #define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
     .grad = grad_, .input_size = __VA_ARGS__)
@@ -193,6 +202,7 @@ typedef struct tn_batch_norm_args {
     bool training;
     double momentum, eps;
     tn_tensor *input, *running_mean, *running_var;
+    TNI_NAMED_OPTIONS
 } tn_batch_norm_args;
 TN_API tn_tensor *tn_batch_norm_at(const char *file, int line, const tn_batch_norm_args *args);
 TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_tensor *running_var,
@@ -211,11 +221,10 @@ TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_t
  *   example tn_batch_norm_backward(d, x, weight, mean, rstd) */
 typedef struct tn_batch_norm_backward_args {
     tn_tensor *grad_out, *input, *weight, *mean, *rstd;
+    TNI_NAMED_OPTIONS
 } tn_batch_norm_backward_args;
-TN_API tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward_at(const char *file, int line,
-    const tn_batch_norm_backward_args *args);
-TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *grad_out,
-    tn_tensor *input, tn_tensor *weight, tn_tensor *mean, tn_tensor *rstd);
+TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward_at(const char *file, int line, const tn_batch_norm_backward_args *args);
+TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *grad_out, tn_tensor *input, tn_tensor *weight, tn_tensor *mean, tn_tensor *rstd);
 #ifndef __cplusplus
 #define tn_batch_norm_backward(grad_out_, input_, weight_, mean_, ...) \
     TNI_CALL(tn_batch_norm_backward, .grad_out = grad_out_, .input = input_, .weight = weight_, \
@@ -238,11 +247,12 @@ typedef struct tn_conv2d_weight_grad_args {
     int64_t groups;
     tn_tensor *grad, *input;
     tn_ints weight_size;
+    TNI_NAMED_OPTIONS
 } tn_conv2d_weight_grad_args;
 TN_API tn_tensor *tn_conv2d_weight_grad_at(const char *file, int line,
     const tn_conv2d_weight_grad_args *args);
-TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_ints weight_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input,
+    tn_ints weight_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
 #define tn_conv2d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv2d_weight_grad, \
     .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
@@ -263,10 +273,11 @@ typedef struct tn_layer_norm_args {
     double eps;
     tn_tensor *input;
     tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
 } tn_layer_norm_args;
 TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_norm_args *args);
-TN_API tn_tensor *tnp_layer_norm(tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight,
-    tn_tensor *bias, double eps);
+TN_USE_RESULT TN_API tn_tensor *tnp_layer_norm(tn_tensor *input, tn_ints normalized_shape,
+    tn_tensor *weight, tn_tensor *bias, double eps);
 #ifndef __cplusplus
 #define tn_layer_norm(input_, ...) TNI_CALL(tn_layer_norm, .eps = 1e-05, .input = input_, \
     .normalized_shape = __VA_ARGS__)
@@ -283,11 +294,10 @@ typedef struct tn_layer_norm_backward_args {
     tn_ints normalized_shape;
     tn_tensor *weight;
     double eps;
+    TNI_NAMED_OPTIONS
 } tn_layer_norm_backward_args;
-TN_API tn_grad_input_grad_weight_grad_bias tn_layer_norm_backward_at(const char *file, int line,
-    const tn_layer_norm_backward_args *args);
-TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward(tn_tensor *grad_out,
-    tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight, double eps);
+TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tn_layer_norm_backward_at(const char *file, int line, const tn_layer_norm_backward_args *args);
+TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward(tn_tensor *grad_out, tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight, double eps);
 #ifndef __cplusplus
 #define tn_layer_norm_backward(grad_out_, input_, normalized_shape_, weight_, ...) \
     TNI_CALL(tn_layer_norm_backward, .grad_out = grad_out_, .input = input_, \
@@ -306,15 +316,16 @@ typedef struct tn_nll_loss_plain_args {
     tn_tensor *input, *target, *weight;
     int64_t ignore_index;
     tn_reduction reduction;
+    TNI_NAMED_OPTIONS
 } tn_nll_loss_plain_args;
-TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
     const tn_nll_loss_plain_args *args);
-TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
-    int64_t ignore_index, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, int64_t ignore_index, tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_nll_loss_plain(input_, target_, weight_, ignore_index_, ...) \
+#define tn_nll_loss_plain(input_, target_, weight_, ignore_index_, ...) TNI_RESULT(tn_tensor, \
     TNI_CALL(tn_nll_loss_plain, .input = input_, .target = target_, .weight = weight_, \
-    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
+    .ignore_index = ignore_index_, .reduction = __VA_ARGS__))
 #endif
 
 /* The gradient of nll_loss's input: -weight[target] grad (divided by total_weight for the mean) at
@@ -329,16 +340,18 @@ typedef struct tn_nll_loss_input_grad_args {
     tn_ints input_size;
     int64_t ignore_index;
     tn_reduction reduction;
+    TNI_NAMED_OPTIONS
 } tn_nll_loss_input_grad_args;
-TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
     const tn_nll_loss_input_grad_args *args);
-TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
-    tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target,
+    tn_tensor *weight, tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index,
+    tn_reduction reduction);
 #ifndef __cplusplus
 #define tn_nll_loss_input_grad(grad_, target_, weight_, total_weight_, input_size_, \
-    ignore_index_, ...) TNI_CALL(tn_nll_loss_input_grad, .grad = grad_, .target = target_, \
-    .weight = weight_, .total_weight = total_weight_, .input_size = input_size_, \
-    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
+    ignore_index_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_nll_loss_input_grad, .grad = grad_, \
+    .target = target_, .weight = weight_, .total_weight = total_weight_, \
+    .input_size = input_size_, .ignore_index = ignore_index_, .reduction = __VA_ARGS__))
 #endif
 
 /* -weight[target] input[target] for each sample; weight is 1 if absent, and a sample whose target
@@ -352,13 +365,15 @@ typedef struct tn_nll_loss_args {
     int64_t ignore_index;
     tn_reduction reduction;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_nll_loss_args;
-TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args);
-TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
-    int64_t ignore_index, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tn_nll_loss_at(const char *file, int line,
+    const tn_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, int64_t ignore_index, tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_nll_loss(input_, ...) TNI_CALL(tn_nll_loss, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#define tn_nll_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_nll_loss, \
+    .ignore_index = -100, .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* With class numbers as target: nll_loss(log_softmax(input), target). With
@@ -375,14 +390,15 @@ typedef struct tn_cross_entropy_args {
     tn_reduction reduction;
     double label_smoothing;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_cross_entropy_args;
-TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
     const tn_cross_entropy_args *args);
-TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
-    int64_t ignore_index, tn_reduction reduction, double label_smoothing);
+TN_USE_RESULT TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, int64_t ignore_index, tn_reduction reduction, double label_smoothing);
 #ifndef __cplusplus
-#define tn_cross_entropy(input_, ...) TNI_CALL(tn_cross_entropy, .ignore_index = -100, \
-    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#define tn_cross_entropy(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_cross_entropy, \
+    .ignore_index = -100, .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* (input - target)^2.
@@ -392,12 +408,15 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
 typedef struct tn_mse_loss_args {
     tn_reduction reduction;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_mse_loss_args;
-TN_API tn_tensor *tn_mse_loss_at(const char *file, int line, const tn_mse_loss_args *args);
-TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tn_mse_loss_at(const char *file, int line,
+    const tn_mse_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_mse_loss(input_, ...) TNI_CALL(tn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
-    .input = input_, .target = __VA_ARGS__)
+#define tn_mse_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_mse_loss, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* |input - target|.
@@ -407,12 +426,15 @@ TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction
 typedef struct tn_l1_loss_args {
     tn_reduction reduction;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_l1_loss_args;
-TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args);
-TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tn_l1_loss_at(const char *file, int line,
+    const tn_l1_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_l1_loss(input_, ...) TNI_CALL(tn_l1_loss, .reduction = TN_REDUCTION_MEAN, \
-    .input = input_, .target = __VA_ARGS__)
+#define tn_l1_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.
@@ -424,14 +446,15 @@ typedef struct tn_smooth_l1_loss_args {
     tn_reduction reduction;
     double beta;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_smooth_l1_loss_args;
-TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
     const tn_smooth_l1_loss_args *args);
-TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
-    double beta);
+TN_USE_RESULT TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction, double beta);
 #ifndef __cplusplus
-#define tn_smooth_l1_loss(input_, ...) TNI_CALL(tn_smooth_l1_loss, \
-    .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__)
+#define tn_smooth_l1_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_smooth_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.
@@ -443,13 +466,15 @@ typedef struct tn_huber_loss_args {
     tn_reduction reduction;
     double delta;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_huber_loss_args;
-TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args);
-TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
-    double delta);
+TN_USE_RESULT TN_API tn_tensor *tn_huber_loss_at(const char *file, int line,
+    const tn_huber_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction, double delta);
 #ifndef __cplusplus
-#define tn_huber_loss(input_, ...) TNI_CALL(tn_huber_loss, .reduction = TN_REDUCTION_MEAN, \
-    .delta = 1, .input = input_, .target = __VA_ARGS__)
+#define tn_huber_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_huber_loss, \
+    .reduction = TN_REDUCTION_MEAN, .delta = 1, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* -(target log input + (1 - target) log(1 - input)), with logarithms limited to at least -100: the
@@ -460,9 +485,10 @@ TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reducti
 typedef struct tn_bce_args {
     tn_tensor *out;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_bce_args;
 TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args);
-TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target);
+TN_USE_RESULT TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target);
 #ifndef __cplusplus
 #define tn_bce(input_, ...) TNI_CALL(tn_bce, .input = input_, .target = __VA_ARGS__)
 #endif
@@ -477,14 +503,16 @@ typedef struct tn_binary_cross_entropy_args {
     tn_tensor *weight;
     tn_reduction reduction;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_binary_cross_entropy_args;
-TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
     const tn_binary_cross_entropy_args *args);
-TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
-    tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_binary_cross_entropy(input_, ...) TNI_CALL(tn_binary_cross_entropy, \
-    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#define tn_binary_cross_entropy(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_binary_cross_entropy, .reduction = TN_REDUCTION_MEAN, .input = input_, \
+    .target = __VA_ARGS__))
 #endif
 
 /* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)
@@ -497,15 +525,16 @@ typedef struct tn_binary_cross_entropy_with_logits_args {
     tn_tensor *weight, *pos_weight;
     tn_reduction reduction;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_binary_cross_entropy_with_logits_args;
-TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
     const tn_binary_cross_entropy_with_logits_args *args);
-TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
-    tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
+TN_USE_RESULT TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input,
+    tn_tensor *target, tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
 #ifndef __cplusplus
-#define tn_binary_cross_entropy_with_logits(input_, ...) \
+#define tn_binary_cross_entropy_with_logits(input_, ...) TNI_RESULT(tn_tensor, \
     TNI_CALL(tn_binary_cross_entropy_with_logits, .reduction = TN_REDUCTION_MEAN, \
-    .input = input_, .target = __VA_ARGS__)
+    .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* target (log target - input), where input holds logarithms. With log_target the target does too:
@@ -518,13 +547,15 @@ typedef struct tn_kl_div_args {
     tn_reduction reduction;
     bool log_target;
     tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
 } tn_kl_div_args;
-TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args);
-TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
-    bool log_target);
+TN_USE_RESULT TN_API tn_tensor *tn_kl_div_at(const char *file, int line,
+    const tn_kl_div_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction, bool log_target);
 #ifndef __cplusplus
-#define tn_kl_div(input_, ...) TNI_CALL(tn_kl_div, .reduction = TN_REDUCTION_MEAN, \
-    .input = input_, .target = __VA_ARGS__)
+#define tn_kl_div(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_kl_div, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* --- the largest element of each window, its gradient, and that gradient's derivative:
@@ -543,10 +574,11 @@ typedef struct tn_max_pool2d_args {
     bool ceil_mode;
     tn_tensor *self;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_max_pool2d_args;
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
-TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool ceil_mode);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
 #ifndef __cplusplus
 #define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
     .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
@@ -566,10 +598,11 @@ typedef struct tn_max_pool2d_input_grad_args {
     bool ceil_mode;
     tn_tensor *grad, *indices;
     tn_ints input_size, kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_max_pool2d_input_grad_args;
 TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
     const tn_max_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
     tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
     bool ceil_mode);
 #ifndef __cplusplus
@@ -591,11 +624,12 @@ typedef struct tn_max_pool2d_pick_args {
     bool ceil_mode;
     tn_tensor *self, *indices;
     tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
 } tn_max_pool2d_pick_args;
 TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
     const tn_max_pool2d_pick_args *args);
-TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
 #ifndef __cplusplus
 #define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
     .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
@@ -616,6 +650,7 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
 typedef struct tn_fused_sgd_args {
     tn_tensors self, grads, momentum_buffer_list;
     tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;
+    TNI_NAMED_OPTIONS
 } tn_fused_sgd_args;
 TN_API bool tn_fused_sgd_at(const char *file, int line, const tn_fused_sgd_args *args);
 TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentum_buffer_list,
@@ -644,6 +679,7 @@ TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentu
 typedef struct tn_fused_adam_args {
     tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
     tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
+    TNI_NAMED_OPTIONS
 } tn_fused_adam_args;
 TN_API bool tn_fused_adam_at(const char *file, int line, const tn_fused_adam_args *args);
 TN_API bool tnp_fused_adam_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,
@@ -670,6 +706,7 @@ TN_API bool tnp_fused_adam_(tn_tensors self, tn_tensors grads, tn_tensors exp_av
 typedef struct tn_fused_adamw_args {
     tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
     tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
+    TNI_NAMED_OPTIONS
 } tn_fused_adamw_args;
 TN_API bool tn_fused_adamw_at(const char *file, int line, const tn_fused_adamw_args *args);
 TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,

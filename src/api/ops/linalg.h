@@ -18,9 +18,10 @@ TNI_EXTERN_C_BEGIN
 typedef struct tn_matmul_args {
     tn_tensor *out;
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_matmul_args;
 TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args *args);
-TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_matmul(self_, ...) TNI_CALL(tn_matmul, .self = self_, .other = __VA_ARGS__)
 #endif
@@ -35,10 +36,11 @@ typedef struct tn_addmm_args {
     tn_tensor *out;
     double beta, alpha;
     tn_tensor *self, *mat1, *mat2;
+    TNI_NAMED_OPTIONS
 } tn_addmm_args;
 TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *args);
-TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta,
-    double alpha);
+TN_USE_RESULT TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2,
+    double beta, double alpha);
 #ifndef __cplusplus
 #define tn_addmm(self_, mat1_, ...) TNI_CALL(tn_addmm, .beta = 1, .alpha = 1, .self = self_, \
     .mat1 = mat1_, .mat2 = __VA_ARGS__)
@@ -51,9 +53,10 @@ TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, d
 typedef struct tn_mm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
+    TNI_NAMED_OPTIONS
 } tn_mm_args;
 TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args);
-TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
+TN_USE_RESULT TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
 #ifndef __cplusplus
 #define tn_mm(self_, ...) TNI_CALL(tn_mm, .self = self_, .mat2 = __VA_ARGS__)
 #endif
@@ -65,9 +68,10 @@ TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
 typedef struct tn_bmm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
+    TNI_NAMED_OPTIONS
 } tn_bmm_args;
 TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args);
-TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
+TN_USE_RESULT TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
 #ifndef __cplusplus
 #define tn_bmm(self_, ...) TNI_CALL(tn_bmm, .self = self_, .mat2 = __VA_ARGS__)
 #endif
@@ -79,9 +83,10 @@ TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
 typedef struct tn_mv_args {
     tn_tensor *out;
     tn_tensor *self, *vec;
+    TNI_NAMED_OPTIONS
 } tn_mv_args;
 TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args);
-TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
+TN_USE_RESULT TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 #ifndef __cplusplus
 #define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
 #endif
@@ -93,9 +98,10 @@ TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 typedef struct tn_dot_args {
     tn_tensor *out;
     tn_tensor *self, *tensor;
+    TNI_NAMED_OPTIONS
 } tn_dot_args;
 TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args);
-TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
+TN_USE_RESULT TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #ifndef __cplusplus
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
 #endif
@@ -107,9 +113,10 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 typedef struct tn_outer_args {
     tn_tensor *out;
     tn_tensor *self, *vec2;
+    TNI_NAMED_OPTIONS
 } tn_outer_args;
 TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args);
-TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2);
+TN_USE_RESULT TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2);
 #ifndef __cplusplus
 #define tn_outer(self_, ...) TNI_CALL(tn_outer, .self = self_, .vec2 = __VA_ARGS__)
 #endif
@@ -121,9 +128,11 @@ TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2);
 typedef struct tn_linear_rows_args {
     tn_tensor *out;
     tn_tensor *bias, *input, *weight;
+    TNI_NAMED_OPTIONS
 } tn_linear_rows_args;
 TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_rows_args *args);
-TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
+TN_USE_RESULT TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear_rows(input_, ...) TNI_CALL(tn_linear_rows, .input = input_, \
     .weight = __VA_ARGS__)
@@ -136,9 +145,10 @@ TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor
 typedef struct tn_linear_args {
     tn_tensor *out;
     tn_tensor *bias, *input, *weight;
+    TNI_NAMED_OPTIONS
 } tn_linear_args;
 TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args *args);
-TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
+TN_USE_RESULT TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
 #endif
@@ -156,10 +166,12 @@ typedef struct tn_linalg_cholesky_ex_args {
     tn_L_info out;
     bool upper, check_errors;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_linalg_cholesky_ex_args;
 TN_API tn_L_info tn_linalg_cholesky_ex_at(const char *file, int line,
     const tn_linalg_cholesky_ex_args *args);
-TN_API tn_L_info tnp_linalg_cholesky_ex(tn_tensor *self, bool upper, bool check_errors);
+TN_USE_RESULT TN_API tn_L_info tnp_linalg_cholesky_ex(tn_tensor *self, bool upper,
+    bool check_errors);
 #ifndef __cplusplus
 #define tn_linalg_cholesky_ex(...) TNI_CALL(tn_linalg_cholesky_ex, .self = __VA_ARGS__)
 #endif
@@ -172,10 +184,11 @@ typedef struct tn_linalg_cholesky_args {
     tn_tensor *out;
     bool upper;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_linalg_cholesky_args;
 TN_API tn_tensor *tn_linalg_cholesky_at(const char *file, int line,
     const tn_linalg_cholesky_args *args);
-TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper);
 #ifndef __cplusplus
 #define tn_linalg_cholesky(...) TNI_CALL(tn_linalg_cholesky, .self = __VA_ARGS__)
 #endif
@@ -191,9 +204,10 @@ typedef struct tn_linalg_qr_args {
     tn_Q_R out;
     const char *mode;
     tn_tensor *A;
+    TNI_NAMED_OPTIONS
 } tn_linalg_qr_args;
 TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args);
-TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
+TN_USE_RESULT TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
 #ifndef __cplusplus
 #define tn_linalg_qr(...) TNI_CALL(tn_linalg_qr, .mode = "reduced", .A = __VA_ARGS__)
 #endif
@@ -211,11 +225,12 @@ typedef struct tn_linalg_solve_triangular_args {
     bool left, unitriangular;
     tn_tensor *self, *B;
     bool upper;
+    TNI_NAMED_OPTIONS
 } tn_linalg_solve_triangular_args;
 TN_API tn_tensor *tn_linalg_solve_triangular_at(const char *file, int line,
     const tn_linalg_solve_triangular_args *args);
-TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, bool upper, bool left,
-    bool unitriangular);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B,
+    bool upper, bool left, bool unitriangular);
 #ifndef __cplusplus
 #define tn_linalg_solve_triangular(self_, B_, ...) TNI_CALL(tn_linalg_solve_triangular, \
     .left = true, .self = self_, .B = B_, .upper = __VA_ARGS__)

@@ -22,9 +22,10 @@ typedef struct tn_sum_args {
     bool keepdim;
     tn_dtype dtype;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_sum_args;
 TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
-TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
@@ -41,9 +42,11 @@ typedef struct tn_mean_args {
     bool keepdim;
     tn_dtype dtype;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_mean_args;
 TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
-TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim,
+    tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
@@ -60,9 +63,11 @@ typedef struct tn_prod_args {
     bool keepdim;
     tn_dtype dtype;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_prod_args;
 TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
-TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim,
+    tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
@@ -78,9 +83,10 @@ typedef struct tn_max_dim_args {
     bool keepdim;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_max_dim_args;
 TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
-TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
+TN_USE_RESULT TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -94,9 +100,10 @@ typedef struct tn_min_dim_args {
     bool keepdim;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_min_dim_args;
 TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
-TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
+TN_USE_RESULT TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -111,9 +118,10 @@ typedef struct tn_argmax_args {
     int64_t dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_argmax_args;
 TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
-TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
@@ -128,9 +136,10 @@ typedef struct tn_argmin_args {
     int64_t dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_argmin_args;
 TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
-TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
@@ -146,9 +155,10 @@ typedef struct tn_cumsum_args {
     tn_dtype dtype;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_cumsum_args;
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
-TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -163,10 +173,11 @@ typedef struct tn_cumprod_args {
     tn_dtype dtype;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_cumprod_args;
 TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
 TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
-TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
 TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
@@ -185,11 +196,12 @@ typedef struct tn_linear_recurrence_args {
     bool reverse;
     tn_tensor *input, *factor;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_linear_recurrence_args;
 TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
     const tn_linear_recurrence_args *args);
-TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
-    bool reverse);
+TN_USE_RESULT TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor,
+    int64_t dim, bool reverse);
 #ifndef __cplusplus
 #define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
     .input = input_, .factor = factor_, .dim = __VA_ARGS__)
@@ -207,9 +219,10 @@ typedef struct tn_amax_args {
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_amax_args;
 TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args);
-TN_API tn_tensor *tnp_amax(tn_tensor *self, tn_ints dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_amax(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_amax(...) TNI_CALL(tn_amax, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
 #endif
@@ -224,9 +237,10 @@ typedef struct tn_amin_args {
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_amin_args;
 TN_API tn_tensor *tn_amin_at(const char *file, int line, const tn_amin_args *args);
-TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_amin(...) TNI_CALL(tn_amin, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
 #endif
@@ -238,9 +252,10 @@ TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
 typedef struct tn_max_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_max_args;
 TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args);
-TN_API tn_tensor *tnp_max(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_max(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_max(...) TNI_CALL(tn_max, .self = __VA_ARGS__)
 #endif
@@ -252,9 +267,10 @@ TN_API tn_tensor *tnp_max(tn_tensor *self);
 typedef struct tn_min_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_min_args;
 TN_API tn_tensor *tn_min_at(const char *file, int line, const tn_min_args *args);
-TN_API tn_tensor *tnp_min(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_min(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_min(...) TNI_CALL(tn_min, .self = __VA_ARGS__)
 #endif
@@ -269,9 +285,10 @@ typedef struct tn_aminmax_args {
     int64_t dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_aminmax_args;
 TN_API tn_min_max tn_aminmax_at(const char *file, int line, const tn_aminmax_args *args);
-TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
+TN_USE_RESULT TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
@@ -288,9 +305,10 @@ typedef struct tn_softmax_args {
     tn_dtype dtype;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_softmax_args;
 TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args);
-TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_softmax(self_, ...) TNI_CALL(tn_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -305,9 +323,10 @@ typedef struct tn_log_softmax_args {
     tn_dtype dtype;
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_log_softmax_args;
 TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args);
-TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_log_softmax(self_, ...) TNI_CALL(tn_log_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -322,14 +341,16 @@ typedef struct tn_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
     tn_dtype input_dtype;
+    TNI_NAMED_OPTIONS
 } tn_softmax_backward_args;
-TN_API tn_tensor *tn_softmax_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_softmax_backward_at(const char *file, int line,
     const tn_softmax_backward_args *args);
-TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
-    tn_dtype input_dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output,
+    int64_t dim, tn_dtype input_dtype);
 #ifndef __cplusplus
-#define tn_softmax_backward(grad_output_, output_, dim_, ...) TNI_CALL(tn_softmax_backward, \
-    .grad_output = grad_output_, .output = output_, .dim = dim_, .input_dtype = __VA_ARGS__)
+#define tn_softmax_backward(grad_output_, output_, dim_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_softmax_backward, .grad_output = grad_output_, .output = output_, .dim = dim_, \
+    .input_dtype = __VA_ARGS__))
 #endif
 
 /* The gradient of log_softmax from its output y, in one pass: dy - exp(y) sum(dy). Not for
@@ -342,15 +363,16 @@ typedef struct tn_log_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
     tn_dtype input_dtype;
+    TNI_NAMED_OPTIONS
 } tn_log_softmax_backward_args;
-TN_API tn_tensor *tn_log_softmax_backward_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_log_softmax_backward_at(const char *file, int line,
     const tn_log_softmax_backward_args *args);
-TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
-    tn_dtype input_dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *output,
+    int64_t dim, tn_dtype input_dtype);
 #ifndef __cplusplus
-#define tn_log_softmax_backward(grad_output_, output_, dim_, ...) \
+#define tn_log_softmax_backward(grad_output_, output_, dim_, ...) TNI_RESULT(tn_tensor, \
     TNI_CALL(tn_log_softmax_backward, .grad_output = grad_output_, .output = output_, \
-    .dim = dim_, .input_dtype = __VA_ARGS__)
+    .dim = dim_, .input_dtype = __VA_ARGS__))
 #endif
 
 /* log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow.
@@ -362,9 +384,10 @@ typedef struct tn_logsumexp_args {
     bool keepdim;
     tn_tensor *self;
     tn_ints dim;
+    TNI_NAMED_OPTIONS
 } tn_logsumexp_args;
 TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args);
-TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -383,9 +406,11 @@ typedef struct tn_var_args {
     tn_scalar correction;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_var_args;
 TN_API tn_tensor *tn_var_at(const char *file, int line, const tn_var_args *args);
-TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction,
+    bool keepdim);
 #ifndef __cplusplus
 #define tn_var(...) TNI_CALL(tn_var, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
     .self = __VA_ARGS__)
@@ -402,9 +427,11 @@ typedef struct tn_std_args {
     tn_scalar correction;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_std_args;
 TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args);
-TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction,
+    bool keepdim);
 #ifndef __cplusplus
 #define tn_std(...) TNI_CALL(tn_std, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
     .self = __VA_ARGS__)
@@ -420,10 +447,12 @@ typedef struct tn_var_mean_args {
     tn_scalar correction;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_var_mean_args;
-TN_API tn_var_mean_results tn_var_mean_at(const char *file, int line, const tn_var_mean_args *args);
-TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim, tn_scalar correction,
-    bool keepdim);
+TN_USE_RESULT TN_API tn_var_mean_results tn_var_mean_at(const char *file, int line,
+    const tn_var_mean_args *args);
+TN_USE_RESULT TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim,
+    tn_scalar correction, bool keepdim);
 #ifndef __cplusplus
 #define tn_var_mean(...) TNI_CALL(tn_var_mean, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
     .self = __VA_ARGS__)
@@ -442,11 +471,12 @@ typedef struct tn_linalg_vector_norm_args {
     bool keepdim;
     tn_dtype dtype;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_linalg_vector_norm_args;
 TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
     const tn_linalg_vector_norm_args *args);
-TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints dim, bool keepdim,
-    tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints dim,
+    bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_linalg_vector_norm(...) TNI_CALL(tn_linalg_vector_norm, .ord = 2, .dim = TN_NO_DIMS, \
     .self = __VA_ARGS__)
@@ -464,9 +494,11 @@ typedef struct tn_norm_args {
     bool keepdim;
     tn_dtype dtype;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_norm_args;
 TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *args);
-TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
+TN_USE_RESULT TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim,
+    tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
@@ -479,11 +511,14 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 typedef struct tn_total_norm_args {
     double norm_type;
     tn_tensors tensors;
+    TNI_NAMED_OPTIONS
 } tn_total_norm_args;
-TN_API tn_tensor *tn_total_norm_at(const char *file, int line, const tn_total_norm_args *args);
-TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type);
+TN_USE_RESULT TN_API tn_tensor *tn_total_norm_at(const char *file, int line,
+    const tn_total_norm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type);
 #ifndef __cplusplus
-#define tn_total_norm(...) TNI_CALL(tn_total_norm, .norm_type = 2, .tensors = __VA_ARGS__)
+#define tn_total_norm(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_total_norm, .norm_type = 2, \
+    .tensors = __VA_ARGS__))
 #endif
 
 /* --- any, all and count_nonzero: whether, and how many, elements are nonzero --- */
@@ -498,9 +533,10 @@ typedef struct tn_any_dims_args {
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_any_dims_args;
 TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
-TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
@@ -514,9 +550,10 @@ typedef struct tn_all_dims_args {
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_all_dims_args;
 TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
-TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+TN_USE_RESULT TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
@@ -528,9 +565,10 @@ TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 typedef struct tn_any_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_any_args;
 TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
-TN_API tn_tensor *tnp_any(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_any(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
 #endif
@@ -542,9 +580,10 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 typedef struct tn_all_args {
     tn_tensor *out;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_all_args;
 TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
-TN_API tn_tensor *tnp_all(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_all(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
@@ -558,10 +597,11 @@ typedef struct tn_count_nonzero_args {
     tn_tensor *out;
     tn_ints dim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_count_nonzero_args;
 TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
     const tn_count_nonzero_args *args);
-TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim);
+TN_USE_RESULT TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim);
 #ifndef __cplusplus
 #define tn_count_nonzero(...) TNI_CALL(tn_count_nonzero, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif

@@ -17,12 +17,14 @@ TNI_EXTERN_C_BEGIN
 typedef struct tn_transpose_args {
     tn_tensor *self;
     int64_t dim0, dim1;
+    TNI_NAMED_OPTIONS
 } tn_transpose_args;
-TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args);
-TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
+TN_USE_RESULT TN_API tn_tensor *tn_transpose_at(const char *file, int line,
+    const tn_transpose_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
 #ifndef __cplusplus
-#define tn_transpose(self_, dim0_, ...) TNI_CALL(tn_transpose, .self = self_, .dim0 = dim0_, \
-    .dim1 = __VA_ARGS__)
+#define tn_transpose(self_, dim0_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_transpose, \
+    .self = self_, .dim0 = dim0_, .dim1 = __VA_ARGS__))
 #endif
 
 /* The transpose of a matrix; vectors and 0-dim tensors stay as they are. A view.
@@ -31,11 +33,12 @@ TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
  *   example tn_t(w) */
 typedef struct tn_t_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_t_args;
-TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args);
-TN_API tn_tensor *tnp_t(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_t(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_t(...) TNI_CALL(tn_t, .self = __VA_ARGS__)
+#define tn_t(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_t, .self = __VA_ARGS__))
 #endif
 
 /* Dimension dims[i] of self becomes dimension i. A view.
@@ -45,11 +48,14 @@ TN_API tn_tensor *tnp_t(tn_tensor *self);
 typedef struct tn_permute_args {
     tn_tensor *self;
     tn_ints dims;
+    TNI_NAMED_OPTIONS
 } tn_permute_args;
-TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args);
-TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
+TN_USE_RESULT TN_API tn_tensor *tn_permute_at(const char *file, int line,
+    const tn_permute_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #ifndef __cplusplus
-#define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
+#define tn_permute(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_permute, .self = self_, \
+    .dims = __VA_ARGS__))
 #endif
 
 /* Dimension source[i] goes to place destination[i]; the others keep their order. A view.
@@ -59,12 +65,14 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 typedef struct tn_movedim_args {
     tn_tensor *self;
     tn_ints source, destination;
+    TNI_NAMED_OPTIONS
 } tn_movedim_args;
-TN_API tn_tensor *tn_movedim_at(const char *file, int line, const tn_movedim_args *args);
-TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destination);
+TN_USE_RESULT TN_API tn_tensor *tn_movedim_at(const char *file, int line,
+    const tn_movedim_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destination);
 #ifndef __cplusplus
-#define tn_movedim(self_, source_, ...) TNI_CALL(tn_movedim, .self = self_, .source = source_, \
-    .destination = __VA_ARGS__)
+#define tn_movedim(self_, source_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_movedim, .self = self_, \
+    .source = source_, .destination = __VA_ARGS__))
 #endif
 
 /* self without its dimensions of size 1. A view.
@@ -73,11 +81,13 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
  *   example tn_squeeze(x) */
 typedef struct tn_squeeze_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_squeeze_args;
-TN_API tn_tensor *tn_squeeze_at(const char *file, int line, const tn_squeeze_args *args);
-TN_API tn_tensor *tnp_squeeze(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_squeeze_at(const char *file, int line,
+    const tn_squeeze_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_squeeze(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_squeeze(...) TNI_CALL(tn_squeeze, .self = __VA_ARGS__)
+#define tn_squeeze(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_squeeze, .self = __VA_ARGS__))
 #endif
 
 /* self without dimension dim if its size is 1, else all of self. A view.
@@ -87,11 +97,14 @@ TN_API tn_tensor *tnp_squeeze(tn_tensor *self);
 typedef struct tn_squeeze_dim_args {
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_squeeze_dim_args;
-TN_API tn_tensor *tn_squeeze_dim_at(const char *file, int line, const tn_squeeze_dim_args *args);
-TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
+TN_USE_RESULT TN_API tn_tensor *tn_squeeze_dim_at(const char *file, int line,
+    const tn_squeeze_dim_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
 #ifndef __cplusplus
-#define tn_squeeze_dim(self_, ...) TNI_CALL(tn_squeeze_dim, .self = self_, .dim = __VA_ARGS__)
+#define tn_squeeze_dim(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_squeeze_dim, .self = self_, \
+    .dim = __VA_ARGS__))
 #endif
 
 /* self without those of the given dimensions whose size is 1. A view.
@@ -101,11 +114,14 @@ TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
 typedef struct tn_squeeze_dims_args {
     tn_tensor *self;
     tn_ints dim;
+    TNI_NAMED_OPTIONS
 } tn_squeeze_dims_args;
-TN_API tn_tensor *tn_squeeze_dims_at(const char *file, int line, const tn_squeeze_dims_args *args);
-TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
+TN_USE_RESULT TN_API tn_tensor *tn_squeeze_dims_at(const char *file, int line,
+    const tn_squeeze_dims_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
 #ifndef __cplusplus
-#define tn_squeeze_dims(self_, ...) TNI_CALL(tn_squeeze_dims, .self = self_, .dim = __VA_ARGS__)
+#define tn_squeeze_dims(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_squeeze_dims, \
+    .self = self_, .dim = __VA_ARGS__))
 #endif
 
 /* A new dimension of size 1 before dimension dim; -1 puts it last. A view.
@@ -115,11 +131,14 @@ TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
 typedef struct tn_unsqueeze_args {
     tn_tensor *self;
     int64_t dim;
+    TNI_NAMED_OPTIONS
 } tn_unsqueeze_args;
-TN_API tn_tensor *tn_unsqueeze_at(const char *file, int line, const tn_unsqueeze_args *args);
-TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
+TN_USE_RESULT TN_API tn_tensor *tn_unsqueeze_at(const char *file, int line,
+    const tn_unsqueeze_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
 #ifndef __cplusplus
-#define tn_unsqueeze(self_, ...) TNI_CALL(tn_unsqueeze, .self = self_, .dim = __VA_ARGS__)
+#define tn_unsqueeze(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_unsqueeze, .self = self_, \
+    .dim = __VA_ARGS__))
 #endif
 
 /* Dimensions of size 1 repeated to the given size without a copy; -1 keeps a size. New dimensions
@@ -131,11 +150,14 @@ typedef struct tn_expand_args {
     bool implicit;
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_expand_args;
-TN_API tn_tensor *tn_expand_at(const char *file, int line, const tn_expand_args *args);
-TN_API tn_tensor *tnp_expand(tn_tensor *self, tn_ints size, bool implicit);
+TN_USE_RESULT TN_API tn_tensor *tn_expand_at(const char *file, int line,
+    const tn_expand_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_expand(tn_tensor *self, tn_ints size, bool implicit);
 #ifndef __cplusplus
-#define tn_expand(self_, ...) TNI_CALL(tn_expand, .self = self_, .size = __VA_ARGS__)
+#define tn_expand(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_expand, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* self expanded to the sizes of other. A view.
@@ -144,11 +166,14 @@ TN_API tn_tensor *tnp_expand(tn_tensor *self, tn_ints size, bool implicit);
  *   example tn_expand_as(b, x) */
 typedef struct tn_expand_as_args {
     tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
 } tn_expand_as_args;
-TN_API tn_tensor *tn_expand_as_at(const char *file, int line, const tn_expand_as_args *args);
-TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tn_expand_as_at(const char *file, int line,
+    const tn_expand_as_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_expand_as(self_, ...) TNI_CALL(tn_expand_as, .self = self_, .other = __VA_ARGS__)
+#define tn_expand_as(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_expand_as, .self = self_, \
+    .other = __VA_ARGS__))
 #endif
 
 /* self expanded to size. A view.
@@ -158,11 +183,14 @@ TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other);
 typedef struct tn_broadcast_to_args {
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_broadcast_to_args;
-TN_API tn_tensor *tn_broadcast_to_at(const char *file, int line, const tn_broadcast_to_args *args);
-TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
+TN_USE_RESULT TN_API tn_tensor *tn_broadcast_to_at(const char *file, int line,
+    const tn_broadcast_to_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
 #ifndef __cplusplus
-#define tn_broadcast_to(self_, ...) TNI_CALL(tn_broadcast_to, .self = self_, .size = __VA_ARGS__)
+#define tn_broadcast_to(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_broadcast_to, \
+    .self = self_, .size = __VA_ARGS__))
 #endif
 
 /* The same elements in the same order with other sizes, one of which may be -1 and is computed.
@@ -173,11 +201,13 @@ TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
 typedef struct tn_view_args {
     tn_tensor *self;
     tn_ints size;
+    TNI_NAMED_OPTIONS
 } tn_view_args;
-TN_API tn_tensor *tn_view_at(const char *file, int line, const tn_view_args *args);
-TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
+TN_USE_RESULT TN_API tn_tensor *tn_view_at(const char *file, int line, const tn_view_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
 #ifndef __cplusplus
-#define tn_view(self_, ...) TNI_CALL(tn_view, .self = self_, .size = __VA_ARGS__)
+#define tn_view(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_view, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* The same elements in the same order with other sizes, one of which may be -1 and is computed. A
@@ -188,11 +218,14 @@ TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
 typedef struct tn_reshape_args {
     tn_tensor *self;
     tn_ints shape;
+    TNI_NAMED_OPTIONS
 } tn_reshape_args;
-TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_args *args);
-TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
+TN_USE_RESULT TN_API tn_tensor *tn_reshape_at(const char *file, int line,
+    const tn_reshape_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
 #ifndef __cplusplus
-#define tn_reshape(self_, ...) TNI_CALL(tn_reshape, .self = self_, .shape = __VA_ARGS__)
+#define tn_reshape(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_reshape, .self = self_, \
+    .shape = __VA_ARGS__))
 #endif
 
 /* The dimensions from start_dim to end_dim merged into one. A view if possible, else a copy.
@@ -202,11 +235,14 @@ TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
 typedef struct tn_flatten_args {
     int64_t start_dim, end_dim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_flatten_args;
-TN_API tn_tensor *tn_flatten_at(const char *file, int line, const tn_flatten_args *args);
-TN_API tn_tensor *tnp_flatten(tn_tensor *self, int64_t start_dim, int64_t end_dim);
+TN_USE_RESULT TN_API tn_tensor *tn_flatten_at(const char *file, int line,
+    const tn_flatten_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_flatten(tn_tensor *self, int64_t start_dim, int64_t end_dim);
 #ifndef __cplusplus
-#define tn_flatten(...) TNI_CALL(tn_flatten, .end_dim = -1, .self = __VA_ARGS__)
+#define tn_flatten(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_flatten, .end_dim = -1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Dimension dim split into several; one of their sizes may be -1 and is computed. A view.
@@ -217,12 +253,14 @@ typedef struct tn_unflatten_args {
     tn_tensor *self;
     int64_t dim;
     tn_ints sizes;
+    TNI_NAMED_OPTIONS
 } tn_unflatten_args;
-TN_API tn_tensor *tn_unflatten_at(const char *file, int line, const tn_unflatten_args *args);
-TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes);
+TN_USE_RESULT TN_API tn_tensor *tn_unflatten_at(const char *file, int line,
+    const tn_unflatten_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes);
 #ifndef __cplusplus
-#define tn_unflatten(self_, dim_, ...) TNI_CALL(tn_unflatten, .self = self_, .dim = dim_, \
-    .sizes = __VA_ARGS__)
+#define tn_unflatten(self_, dim_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_unflatten, \
+    .self = self_, .dim = dim_, .sizes = __VA_ARGS__))
 #endif
 
 /* --- the same elements somewhere else: clones, conversions, copies in place, joins, and
@@ -236,9 +274,10 @@ typedef struct tn_clone_args {
     tn_tensor *out;
     tn_memory_format memory_format;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_clone_args;
 TN_API tn_tensor *tn_clone_at(const char *file, int line, const tn_clone_args *args);
-TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
+TN_USE_RESULT TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
 #ifndef __cplusplus
 #define tn_clone(...) TNI_CALL(tn_clone, .self = __VA_ARGS__)
 #endif
@@ -249,11 +288,13 @@ TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
  *   example tn_contiguous(tn_t(x)) */
 typedef struct tn_contiguous_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_contiguous_args;
-TN_API tn_tensor *tn_contiguous_at(const char *file, int line, const tn_contiguous_args *args);
-TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_contiguous_at(const char *file, int line,
+    const tn_contiguous_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_contiguous(...) TNI_CALL(tn_contiguous, .self = __VA_ARGS__)
+#define tn_contiguous(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_contiguous, .self = __VA_ARGS__))
 #endif
 
 /* self converted to dtype. Integers wrap; floats lose their fraction as integers and round to the
@@ -267,14 +308,19 @@ typedef struct tn_to_dtype_args {
     bool non_blocking, copy;
     tn_tensor *self;
     tn_dtype dtype;
+    TNI_NAMED_OPTIONS
 } tn_to_dtype_args;
-TN_API tn_tensor *tn_to_dtype_at(const char *file, int line, const tn_to_dtype_args *args);
-TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking, bool copy);
+TN_USE_RESULT TN_API tn_tensor *tn_to_dtype_at(const char *file, int line,
+    const tn_to_dtype_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking,
+    bool copy);
 #ifndef __cplusplus
-#define tn_to_dtype(self_, ...) TNI_CALL(tn_to_dtype, .self = self_, .dtype = __VA_ARGS__)
+#define tn_to_dtype(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_to_dtype, .self = self_, \
+    .dtype = __VA_ARGS__))
 #endif
 
-/* self on another device, and converted to dtype if one is given. A view if nothing changes.
+/* self on another device, and converted to dtype if one is given. A view if nothing changes. With
+ * non_blocking nobody waits for copies between a device and pinned memory (tn_pin).
  *   schema  to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool
  *           non_blocking=False, bool copy=False) -> Tensor(a)
  *   shapes  self (*) -> (*)
@@ -284,12 +330,14 @@ typedef struct tn_to_args {
     bool non_blocking, copy;
     tn_tensor *self;
     tn_device_id device;
+    TNI_NAMED_OPTIONS
 } tn_to_args;
-TN_API tn_tensor *tn_to_at(const char *file, int line, const tn_to_args *args);
-TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, bool non_blocking,
-    bool copy);
+TN_USE_RESULT TN_API tn_tensor *tn_to_at(const char *file, int line, const tn_to_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype,
+    bool non_blocking, bool copy);
 #ifndef __cplusplus
-#define tn_to(self_, ...) TNI_CALL(tn_to, .self = self_, .device = __VA_ARGS__)
+#define tn_to(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_to, .self = self_, \
+    .device = __VA_ARGS__))
 #endif
 
 /* Overwrites self with src, broadcast and converted to self's dtype.
@@ -298,6 +346,7 @@ TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, b
  *   example tn_copy_(x, y) */
 typedef struct tn_copy_args {
     tn_tensor *self, *src;
+    TNI_NAMED_OPTIONS
 } tn_copy_args;
 TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args);
 TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
@@ -313,6 +362,7 @@ TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
 typedef struct tn_fill_args {
     tn_tensor *self;
     tn_scalar value;
+    TNI_NAMED_OPTIONS
 } tn_fill_args;
 TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_args *args);
 TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
@@ -327,6 +377,7 @@ TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
  *   example tn_zero_(x) */
 typedef struct tn_zero_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_zero_args;
 TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_args *args);
 TN_API tn_tensor *tnp_zero_(tn_tensor *self);
@@ -340,11 +391,12 @@ TN_API tn_tensor *tnp_zero_(tn_tensor *self);
  *   example tn_conj(z) */
 typedef struct tn_conj_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_conj_args;
-TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *args);
-TN_API tn_tensor *tnp_conj(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conj(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_conj(...) TNI_CALL(tn_conj, .self = __VA_ARGS__)
+#define tn_conj(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conj, .self = __VA_ARGS__))
 #endif
 
 /* The lower triangle of each matrix: elements above the diagonal become 0. A positive `diagonal`
@@ -356,10 +408,11 @@ typedef struct tn_tril_args {
     tn_tensor *out;
     int64_t diagonal;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_tril_args;
 TN_API tn_tensor *tn_tril_at(const char *file, int line, const tn_tril_args *args);
 TN_API tn_tensor *tn_tril_inplace_at(const char *file, int line, const tn_tril_args *args);
-TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal);
+TN_USE_RESULT TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal);
 TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal);
 #ifndef __cplusplus
 #define tn_tril(...) TNI_CALL(tn_tril, .self = __VA_ARGS__)
@@ -375,10 +428,11 @@ typedef struct tn_triu_args {
     tn_tensor *out;
     int64_t diagonal;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_triu_args;
 TN_API tn_tensor *tn_triu_at(const char *file, int line, const tn_triu_args *args);
 TN_API tn_tensor *tn_triu_inplace_at(const char *file, int line, const tn_triu_args *args);
-TN_API tn_tensor *tnp_triu(tn_tensor *self, int64_t diagonal);
+TN_USE_RESULT TN_API tn_tensor *tnp_triu(tn_tensor *self, int64_t diagonal);
 TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal);
 #ifndef __cplusplus
 #define tn_triu(...) TNI_CALL(tn_triu, .self = __VA_ARGS__)
@@ -395,9 +449,10 @@ typedef struct tn_cat_args {
     tn_tensor *out;
     int64_t dim;
     tn_tensors tensors;
+    TNI_NAMED_OPTIONS
 } tn_cat_args;
 TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args);
-TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim);
+TN_USE_RESULT TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim);
 #ifndef __cplusplus
 #define tn_cat(...) TNI_CALL(tn_cat, .tensors = __VA_ARGS__)
 #endif
@@ -410,9 +465,10 @@ typedef struct tn_stack_args {
     tn_tensor *out;
     int64_t dim;
     tn_tensors tensors;
+    TNI_NAMED_OPTIONS
 } tn_stack_args;
 TN_API tn_tensor *tn_stack_at(const char *file, int line, const tn_stack_args *args);
-TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
+TN_USE_RESULT TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #ifndef __cplusplus
 #define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
 #endif
@@ -426,9 +482,10 @@ typedef struct tn_repeat_args {
     tn_tensor *out;
     tn_tensor *self;
     tn_ints repeats;
+    TNI_NAMED_OPTIONS
 } tn_repeat_args;
 TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args);
-TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
+TN_USE_RESULT TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
 #ifndef __cplusplus
 #define tn_repeat(self_, ...) TNI_CALL(tn_repeat, .self = self_, .repeats = __VA_ARGS__)
 #endif
@@ -441,9 +498,10 @@ typedef struct tn_flip_args {
     tn_tensor *out;
     tn_tensor *self;
     tn_ints dims;
+    TNI_NAMED_OPTIONS
 } tn_flip_args;
 TN_API tn_tensor *tn_flip_at(const char *file, int line, const tn_flip_args *args);
-TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims);
+TN_USE_RESULT TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims);
 #ifndef __cplusplus
 #define tn_flip(self_, ...) TNI_CALL(tn_flip, .self = self_, .dims = __VA_ARGS__)
 #endif
@@ -458,9 +516,10 @@ typedef struct tn_roll_args {
     tn_ints dims;
     tn_tensor *self;
     tn_ints shifts;
+    TNI_NAMED_OPTIONS
 } tn_roll_args;
 TN_API tn_tensor *tn_roll_at(const char *file, int line, const tn_roll_args *args);
-TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
+TN_USE_RESULT TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
 #ifndef __cplusplus
 #define tn_roll(self_, ...) TNI_CALL(tn_roll, .dims = TN_EMPTY_DIMS, .self = self_, \
     .shifts = __VA_ARGS__)
@@ -477,12 +536,14 @@ TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
 typedef struct tn_slice_args {
     int64_t dim, start, end, step;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_slice_args;
-TN_API tn_tensor *tn_slice_at(const char *file, int line, const tn_slice_args *args);
-TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t step);
+TN_USE_RESULT TN_API tn_tensor *tn_slice_at(const char *file, int line, const tn_slice_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t end,
+    int64_t step);
 #ifndef __cplusplus
-#define tn_slice(...) TNI_CALL(tn_slice, .start = TN_NONE, .end = TN_NONE, .step = 1, \
-    .self = __VA_ARGS__)
+#define tn_slice(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_slice, .start = TN_NONE, .end = TN_NONE, \
+    .step = 1, .self = __VA_ARGS__))
 #endif
 
 /* `length` positions along dim, beginning at start. A view.
@@ -492,12 +553,15 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
 typedef struct tn_narrow_args {
     tn_tensor *self;
     int64_t dim, start, length;
+    TNI_NAMED_OPTIONS
 } tn_narrow_args;
-TN_API tn_tensor *tn_narrow_at(const char *file, int line, const tn_narrow_args *args);
-TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_t length);
+TN_USE_RESULT TN_API tn_tensor *tn_narrow_at(const char *file, int line,
+    const tn_narrow_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start,
+    int64_t length);
 #ifndef __cplusplus
-#define tn_narrow(self_, dim_, start_, ...) TNI_CALL(tn_narrow, .self = self_, .dim = dim_, \
-    .start = start_, .length = __VA_ARGS__)
+#define tn_narrow(self_, dim_, start_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_narrow, \
+    .self = self_, .dim = dim_, .start = start_, .length = __VA_ARGS__))
 #endif
 
 /* The part of self at one position along dim, without that dimension. A view.
@@ -507,12 +571,14 @@ TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_
 typedef struct tn_select_args {
     tn_tensor *self;
     int64_t dim, index;
+    TNI_NAMED_OPTIONS
 } tn_select_args;
-TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args);
-TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
+TN_USE_RESULT TN_API tn_tensor *tn_select_at(const char *file, int line,
+    const tn_select_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
 #ifndef __cplusplus
-#define tn_select(self_, dim_, ...) TNI_CALL(tn_select, .self = self_, .dim = dim_, \
-    .index = __VA_ARGS__)
+#define tn_select(self_, dim_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_select, .self = self_, \
+    .dim = dim_, .index = __VA_ARGS__))
 #endif
 
 /* The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.
@@ -522,11 +588,15 @@ TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
 typedef struct tn_diagonal_args {
     int64_t offset, dim1, dim2;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_diagonal_args;
-TN_API tn_tensor *tn_diagonal_at(const char *file, int line, const tn_diagonal_args *args);
-TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, int64_t dim2);
+TN_USE_RESULT TN_API tn_tensor *tn_diagonal_at(const char *file, int line,
+    const tn_diagonal_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1,
+    int64_t dim2);
 #ifndef __cplusplus
-#define tn_diagonal(...) TNI_CALL(tn_diagonal, .dim2 = 1, .self = __VA_ARGS__)
+#define tn_diagonal(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_diagonal, .dim2 = 1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Pieces of split_size along dim; the last one may be smaller. Views.
@@ -537,9 +607,10 @@ typedef struct tn_split_args {
     int64_t dim;
     tn_tensor *self;
     int64_t split_size;
+    TNI_NAMED_OPTIONS
 } tn_split_args;
-TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args);
-TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim);
+TN_USE_RESULT TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args);
+TN_USE_RESULT TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim);
 #ifndef __cplusplus
 #define tn_split(self_, ...) TNI_CALL(tn_split, .self = self_, .split_size = __VA_ARGS__)
 #endif
@@ -552,10 +623,12 @@ typedef struct tn_split_with_sizes_args {
     int64_t dim;
     tn_tensor *self;
     tn_ints split_sizes;
+    TNI_NAMED_OPTIONS
 } tn_split_with_sizes_args;
-TN_API tn_list tn_split_with_sizes_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_list tn_split_with_sizes_at(const char *file, int line,
     const tn_split_with_sizes_args *args);
-TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes, int64_t dim);
+TN_USE_RESULT TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes,
+    int64_t dim);
 #ifndef __cplusplus
 #define tn_split_with_sizes(self_, ...) TNI_CALL(tn_split_with_sizes, .self = self_, \
     .split_sizes = __VA_ARGS__)
@@ -569,9 +642,10 @@ typedef struct tn_chunk_args {
     int64_t dim;
     tn_tensor *self;
     int64_t chunks;
+    TNI_NAMED_OPTIONS
 } tn_chunk_args;
-TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args);
-TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
+TN_USE_RESULT TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args);
+TN_USE_RESULT TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #ifndef __cplusplus
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
 #endif
@@ -583,9 +657,10 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 typedef struct tn_unbind_args {
     int64_t dim;
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_unbind_args;
-TN_API tn_list tn_unbind_at(const char *file, int line, const tn_unbind_args *args);
-TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
+TN_USE_RESULT TN_API tn_list tn_unbind_at(const char *file, int line, const tn_unbind_args *args);
+TN_USE_RESULT TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
 #ifndef __cplusplus
 #define tn_unbind(...) TNI_CALL(tn_unbind, .self = __VA_ARGS__)
 #endif
@@ -606,13 +681,16 @@ typedef struct tn_as_strided_args {
     int64_t self_offset;
     tn_tensor *self;
     tn_ints size, stride;
+    TNI_NAMED_OPTIONS
 } tn_as_strided_args;
-TN_API tn_tensor *tn_as_strided_at(const char *file, int line, const tn_as_strided_args *args);
-TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
+TN_USE_RESULT TN_API tn_tensor *tn_as_strided_at(const char *file, int line,
+    const tn_as_strided_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
     int64_t storage_offset, tn_ints self_stride, int64_t self_offset);
 #ifndef __cplusplus
-#define tn_as_strided(self_, size_, ...) TNI_CALL(tn_as_strided, .storage_offset = TN_NONE, \
-    .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
+#define tn_as_strided(self_, size_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_as_strided, \
+    .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .size = size_, \
+    .stride = __VA_ARGS__))
 #endif
 
 /* All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an
@@ -623,12 +701,15 @@ TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
 typedef struct tn_unfold_args {
     tn_tensor *self;
     int64_t dimension, size, step;
+    TNI_NAMED_OPTIONS
 } tn_unfold_args;
-TN_API tn_tensor *tn_unfold_at(const char *file, int line, const tn_unfold_args *args);
-TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size, int64_t step);
+TN_USE_RESULT TN_API tn_tensor *tn_unfold_at(const char *file, int line,
+    const tn_unfold_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size,
+    int64_t step);
 #ifndef __cplusplus
-#define tn_unfold(self_, dimension_, size_, ...) TNI_CALL(tn_unfold, .self = self_, \
-    .dimension = dimension_, .size = size_, .step = __VA_ARGS__)
+#define tn_unfold(self_, dimension_, size_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_unfold, \
+    .self = self_, .dimension = dimension_, .size = size_, .step = __VA_ARGS__))
 #endif
 
 /* A copy of self with src written to the places that as_strided would view, or added to them with
@@ -646,11 +727,12 @@ typedef struct tn_as_strided_scatter_args {
     bool accumulate;
     tn_tensor *self, *src;
     tn_ints size, stride;
+    TNI_NAMED_OPTIONS
 } tn_as_strided_scatter_args;
 TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
     const tn_as_strided_scatter_args *args);
-TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
-    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
+TN_USE_RESULT TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src,
+    tn_ints size, tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
     bool accumulate);
 #ifndef __cplusplus
 #define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
@@ -664,11 +746,13 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
  *   example tn_detach(x) */
 typedef struct tn_detach_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_detach_args;
-TN_API tn_tensor *tn_detach_at(const char *file, int line, const tn_detach_args *args);
-TN_API tn_tensor *tnp_detach(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_detach_at(const char *file, int line,
+    const tn_detach_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_detach(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_detach(...) TNI_CALL(tn_detach, .self = __VA_ARGS__)
+#define tn_detach(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_detach, .self = __VA_ARGS__))
 #endif
 
 /* The real part, as a view; of a real tensor the tensor itself, as a view.
@@ -677,11 +761,12 @@ TN_API tn_tensor *tnp_detach(tn_tensor *self);
  *   example tn_real(z) */
 typedef struct tn_real_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_real_args;
-TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *args);
-TN_API tn_tensor *tnp_real(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_real(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_real(...) TNI_CALL(tn_real, .self = __VA_ARGS__)
+#define tn_real(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_real, .self = __VA_ARGS__))
 #endif
 
 /* The imaginary part of a complex tensor, as a view.
@@ -690,11 +775,12 @@ TN_API tn_tensor *tnp_real(tn_tensor *self);
  *   example tn_imag(z) */
 typedef struct tn_imag_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_imag_args;
-TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args);
-TN_API tn_tensor *tnp_imag(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_imag(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_imag(...) TNI_CALL(tn_imag, .self = __VA_ARGS__)
+#define tn_imag(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_imag, .self = __VA_ARGS__))
 #endif
 
 /* The real and imaginary parts as a new last dimension of size 2. A view.
@@ -703,11 +789,13 @@ TN_API tn_tensor *tnp_imag(tn_tensor *self);
  *   example tn_view_as_real(z) */
 typedef struct tn_view_as_real_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_view_as_real_args;
-TN_API tn_tensor *tn_view_as_real_at(const char *file, int line, const tn_view_as_real_args *args);
-TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tn_view_as_real_at(const char *file, int line,
+    const tn_view_as_real_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_view_as_real(...) TNI_CALL(tn_view_as_real, .self = __VA_ARGS__)
+#define tn_view_as_real(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_view_as_real, .self = __VA_ARGS__))
 #endif
 
 /* The pairs in the last dimension as complex numbers. A view.
@@ -716,12 +804,14 @@ TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
  *   example tn_view_as_complex(x) */
 typedef struct tn_view_as_complex_args {
     tn_tensor *self;
+    TNI_NAMED_OPTIONS
 } tn_view_as_complex_args;
-TN_API tn_tensor *tn_view_as_complex_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_tensor *tn_view_as_complex_at(const char *file, int line,
     const tn_view_as_complex_args *args);
-TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
+TN_USE_RESULT TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_view_as_complex(...) TNI_CALL(tn_view_as_complex, .self = __VA_ARGS__)
+#define tn_view_as_complex(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_view_as_complex, \
+    .self = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END

@@ -1,6 +1,7 @@
 /* chance.c - elements chosen by chance: bernoulli and dropout, as torch draws them.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "random.h"
+#include "../../api/device.h"
 #include "../../cpu/walk.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
@@ -95,19 +96,17 @@ TN_OPERATOR(bernoulli_float,
 
 /* --- dropout ---------------------------------------------------------------------------------- */
 
-typedef struct dropout_note {
-    bool idle; /* the result is the input */
-} dropout_note;
+static bool dropout_idles(const tn_dropout_args *a) {
+    return !a->train || a->p == 0 || a->input->numel == 0;
+}
 
 /* out[1], only while recording: the mask of the elements that were kept. In evaluation and for
  * p = 0 the result is the input itself. */
 static bool dropout_check(tn_frame *f) {
     TN_ARGS(dropout, a, f);
     tn_tensor *x = a->input;
-    const bool idle = !a->train || a->p == 0 || x->numel == 0;
-    TN_NOTE(dropout_note, note, f);
+    const bool idle = dropout_idles(a);
     if (!random_probability(f, a->p)) return false;
-    note->idle = idle;
     /* A view shares its input's memory, so nothing is copied. */
     if (idle && !f->inplace)
         return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
@@ -168,6 +167,21 @@ static double dropout_scale(double p, int dtype) {
     return (double)r;
 }
 
+TN_API void tn_chance_plan_of(tn_chance_plan *p, const tn_frame *f) {
+    memset(p, 0, sizeof *p);
+    if (f->row->run == bernoulli_float_run) {
+        TN_ARGS(bernoulli_float, a, f);
+        p->below = random_threshold(a->p);
+    } else {
+        TN_ARGS(dropout, a, f);
+        p->idle = dropout_idles(a);
+        p->none = a->p == 1;
+        if (p->idle) return;
+        p->below = random_threshold(1 - a->p);
+        p->scale = dropout_scale(a->p, a->input->dtype);
+    }
+}
+
 static void dropout_run(tn_frame *f) {
     TN_ARGS(dropout, a, f);
     const tn_tensor *x = a->input;
@@ -175,31 +189,30 @@ static void dropout_run(tn_frame *f) {
     const char *from;
     uint8_t tile[TNI_RANDOM_TILE],
         *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
-    uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x),
             each = tni_is_complex(x->dtype) ? (int)TNI_RANDOM_TILE / 2 : (int)TNI_RANDOM_TILE;
-    double scale;
-    TN_NOTE(dropout_note, note, f);
-    if (note->idle) {
+    tn_chance_plan p;
+    tn_chance_plan_of(&p, f);
+    if (p.idle) {
         /* In place on strides that no new tensor has, out is a temporary that the door
          * copies back. */
         if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
             tni_copy_elements(f->block, f->out[0], x);
         return;
     }
-    scale = dropout_scale(a->p, x->dtype);
     /* A dense x is read as it lies; another one is copied to scratch first. */
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
         int64_t n = x->numel - i < each ? x->numel - i : each;
         /* Nothing is kept and, as in torch, nothing is drawn. */
-        if (a->p == 1)
+        if (p.none)
             memset(tile, 0, (size_t)n);
         else
             for (int64_t k = 0; k < n; k++)
-                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
-        dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, scale, n);
+                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < p.below;
+        dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, p.scale,
+                     n);
         if (kept) memcpy(kept + i, tile, (size_t)n);
     }
 }

@@ -1,5 +1,6 @@
 /* create.c - new tensors from nothing: constants, ranges, unit matrices, grids. */
 #include "../../call/arguments.h"
+#include "../../api/device.h"
 #include "../../cpu/walk.h"
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
@@ -9,14 +10,14 @@
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Where the result lives. A device that is not given is the CPU, or meta if `like` is there; `like`
- * may be NULL. */
+/* Where the result lives. A device that is not given is that of `like`, or without one (NULL) the
+ * thread's default. */
 static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
-    if (device == TN_NO_DEVICE) device = like && like->flags & TNI_META ? TN_META : TN_CPU;
-    if (device != TN_CPU && device != TN_META)
-        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
-    f->meta = device == TN_META;
-    return true;
+    if (device == TN_NO_DEVICE) {
+        device = like ? like->device : tni_state(f->block)->device;
+        if (!device) return true; /* the CPU, where a call without tensors begins */
+    }
+    return device == f->device || tni_frame_place(f, device);
 }
 /* What the three groups of rows announce, if dtype and device are not given: a new tensor has the
  * default dtype; one like self has self's dtype, sizes and order of dimensions; one made from self
@@ -59,8 +60,8 @@ static bool zeros_check(tn_frame *f) {
 }
 /* All elements 0, of the default dtype unless one is given. */
 TN_OPERATOR(zeros, "zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            TN_DOC(.shapes = "-> size", .example = "tn_zeros(TN_DIMS(2, 3))"), .forms = TN_OUT,
-            .check = zeros_check, .run = zeros_run,
+            TN_DOC(.shapes = "-> size", .example = "tn_zeros(TN_DIMS(2, 3))"),
+            .forms = TN_OUT | TN_MOVES, .check = zeros_check, .run = zeros_run,
             .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [2] dtype=complex64")
 
 static bool ones_check(tn_frame *f) {
@@ -69,8 +70,8 @@ static bool ones_check(tn_frame *f) {
 }
 /* All elements 1, of the default dtype unless one is given. */
 TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            TN_DOC(.shapes = "-> size", .example = "tn_ones(TN_DIMS(2, 3))"), .forms = TN_OUT,
-            .check = ones_check, .run = ones_run,
+            TN_DOC(.shapes = "-> size", .example = "tn_ones(TN_DIMS(2, 3))"),
+            .forms = TN_OUT | TN_MOVES, .check = ones_check, .run = ones_run,
             .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [3] dtype=bfloat16")
 
 /* The dtype of a number where none is given: bool, int64, the default one, or its complex one. */
@@ -95,8 +96,8 @@ static void full_run(tn_frame *f) {
 TN_OPERATOR(
     full,
     "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-    TN_DOC(.shapes = "-> size", .example = "tn_full(TN_DIMS(2, 3), 0.5)"), .forms = TN_OUT,
-    .check = full_check, .run = full_run,
+    TN_DOC(.shapes = "-> size", .example = "tn_full(TN_DIMS(2, 3), 0.5)"),
+    .forms = TN_OUT | TN_MOVES, .check = full_check, .run = full_run,
     .sample = "[2,3] 0.5 | [2] 7 | [] True | [3] -2 dtype=float16 | [2,2] 3 dtype=uint8 | [0] 1.5")
 
 static bool empty_like_check(tn_frame *f) {
@@ -118,7 +119,7 @@ static bool zeros_like_check(tn_frame *f) {
 TN_OPERATOR(zeros_like,
             "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_zeros_like(x)"),
-            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run,
+            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = zeros_like_check, .run = zeros_run,
             .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool ones_like_check(tn_frame *f) {
@@ -129,8 +130,8 @@ static bool ones_like_check(tn_frame *f) {
 TN_OPERATOR(ones_like,
             "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_ones_like(x)"),
-            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero,
-            .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = ones_like_check, .run = ones_run,
+            .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool full_like_check(tn_frame *f) {
     TN_ARGS(full_like, a, f);
@@ -146,7 +147,7 @@ TN_OPERATOR(full_like,
             "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_full_like(x, 0.5)"),
-            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run,
+            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = full_like_check, .run = full_like_run,
             .grad = tn_grad_zero, .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
 
 static bool new_empty_check(tn_frame *f) {
@@ -169,9 +170,9 @@ static bool new_zeros_check(tn_frame *f) {
 TN_OPERATOR(
     new_zeros,
     "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-    TN_DOC(.shapes = "-> size", .example = "tn_new_zeros(x, TN_DIMS(3))"), .forms = TN_SHAPE_ONLY,
-    .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero,
-    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+    TN_DOC(.shapes = "-> size", .example = "tn_new_zeros(x, TN_DIMS(3))"),
+    .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_zeros_check, .run = zeros_run,
+    .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_ones_check(tn_frame *f) {
     TN_ARGS(new_ones, a, f);
@@ -181,9 +182,9 @@ static bool new_ones_check(tn_frame *f) {
 TN_OPERATOR(
     new_ones,
     "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-    TN_DOC(.shapes = "-> size", .example = "tn_new_ones(x, TN_DIMS(3))"), .forms = TN_SHAPE_ONLY,
-    .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero,
-    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+    TN_DOC(.shapes = "-> size", .example = "tn_new_ones(x, TN_DIMS(3))"),
+    .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_ones_check, .run = ones_run,
+    .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_full_check(tn_frame *f) {
     TN_ARGS(new_full, a, f);
@@ -199,31 +200,25 @@ TN_OPERATOR(new_full,
             "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
             "Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_new_full(x, TN_DIMS(3), 2)"),
-            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run,
+            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_full_check, .run = new_full_run,
             .grad = tn_grad_zero,
             .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
 /* A rule of n values: over int64 for integer dtypes, else over doubles. */
-typedef struct create_range {
-    double start, end, step;
-    int64_t first, by;     /* of integer ranges */
-    bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
-    bool exact;            /* start + step * i has no rounding, so that it needs no fma */
-} create_range;
 /* Value i of n. fma rounds once, the same with any instruction set; an exact product needs none. */
-static double range_at(const create_range *r, int64_t i, int64_t n) {
+static double range_at(const tn_range_plan *r, int64_t i, int64_t n) {
     if (r->exact) return r->start + r->step * (double)i;
     if (r->both_ends && i >= n / 2) return fma(-r->step, (double)(n - 1 - i), r->end);
     return fma(r->step, (double)i, r->start);
 }
 /* The same in int64; as unsigned numbers, which wrap without undefined behaviour. */
-static int64_t range_whole_at(const create_range *r, int64_t i) {
+static int64_t range_whole_at(const tn_range_plan *r, int64_t i) {
     return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
 }
 /* Elements [from, to) of the range. The two common dtypes in dense memory have plain loops. */
-static void range_part(tn_tensor *out, const create_range *r, int64_t from, int64_t to) {
+static void range_part(tn_tensor *out, const tn_range_plan *r, int64_t from, int64_t to) {
     const int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
     if (out->dtype == TN_F32 && step == bytes)
@@ -236,15 +231,14 @@ static void range_part(tn_tensor *out, const create_range *r, int64_t from, int6
                             r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
 }
 /* The whole range, in blocks between which a request to stop is polled. */
-static void range_write(tn_tensor *out, create_range *r) {
+static void range_write(tn_frame *f) {
     enum { RANGE_BLOCK = 1 << 14 }; /* elements between two polls */
+    tn_tensor *out = f->out[0];
     const int64_t n = out->numel;
-    double end = fabs(r->start) + fabs(r->step) * (double)n;
-    /* Whole numbers whose largest stays below 2^53, about 9.007e15: a double holds each exactly. */
-    r->exact =
-        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
+    tn_range_plan r;
+    tn_range_plan_of(&r, f);
     for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
-        range_part(out, r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
+        range_part(out, &r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
 }
 
 static double range_real(tn_scalar s) { return tni_exact(s).real; }
@@ -295,22 +289,18 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
 /* Both forms of the rule are set; the result's dtype chooses. */
-static void range_run(tn_frame *f, tn_scalar start, tn_scalar step) {
-    create_range r;
-    memset(&r, 0, sizeof r);
-    r.whole = tni_is_int(f->out[0]->dtype);
-    r.start = range_real(start);
-    r.step = range_real(step);
-    r.first = range_whole(start);
-    r.by = range_whole(step);
-    range_write(f->out[0], &r);
+static void range_given(tn_range_plan *r, tn_scalar start, tn_scalar step) {
+    r->start = range_real(start);
+    r->step = range_real(step);
+    r->first = range_whole(start);
+    r->by = range_whole(step);
 }
 
 static bool arange_check(tn_frame *f) {
     TN_ARGS(arange, a, f);
     return range_check(f, tn_int(0), a->end, tn_int(1), a->dtype, a->device);
 }
-static void arange_run(tn_frame *f) { range_run(f, tn_int(0), tn_int(1)); }
+static void arange_run(tn_frame *f) { range_write(f); }
 /* The numbers 0, 1, .. below end: int64 for an int, the default dtype for a float. */
 TN_OPERATOR(arange, "arange(Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> (ceil(end))", .example = "tn_arange(5)"), .forms = TN_OUT,
@@ -321,10 +311,7 @@ static bool arange_start_check(tn_frame *f) {
     TN_ARGS(arange_start, a, f);
     return range_check(f, a->start, a->end, tn_int(1), a->dtype, a->device);
 }
-static void arange_start_run(tn_frame *f) {
-    TN_ARGS(arange_start, a, f);
-    range_run(f, a->start, tn_int(1));
-}
+static void arange_start_run(tn_frame *f) { range_write(f); }
 /* The numbers start, start + 1, .. below end. */
 TN_OPERATOR(arange_start,
             "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Device? "
@@ -337,10 +324,7 @@ static bool arange_start_step_check(tn_frame *f) {
     TN_ARGS(arange_start_step, a, f);
     return range_check(f, a->start, a->end, a->step, a->dtype, a->device);
 }
-static void arange_start_step_run(tn_frame *f) {
-    TN_ARGS(arange_start_step, a, f);
-    range_run(f, a->start, a->step);
-}
+static void arange_start_step_run(tn_frame *f) { range_write(f); }
 /* The numbers start, start + step, .. up to end, which is not included. */
 TN_OPERATOR(arange_start_step,
             "arange.start_step(Scalar start, Scalar end, Scalar step, *, ScalarType? dtype=None, "
@@ -361,20 +345,17 @@ static bool linspace_check(tn_frame *f) {
     /* linspace with one step gives start. */
     return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
-static void linspace_run(tn_frame *f) {
-    TN_ARGS(linspace, a, f);
-    create_range r;
-    memset(&r, 0, sizeof r);
-    r.both_ends = a->steps > 1;
-    r.start = range_real(a->start);
-    r.end = range_real(a->end);
+static void linspace_run(tn_frame *f) { range_write(f); }
+static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool whole) {
+    r->both_ends = a->steps > 1;
+    r->start = range_real(a->start);
+    r->end = range_real(a->end);
     /* torch casts the bounds to the dtype first. */
-    if (tni_is_int(f->out[0]->dtype)) {
-        r.start = (double)range_whole(a->start);
-        r.end = (double)range_whole(a->end);
+    if (whole) {
+        r->start = (double)range_whole(a->start);
+        r->end = (double)range_whole(a->end);
     }
-    r.step = a->steps > 1 ? (r.end - r.start) / (double)(a->steps - 1) : 0;
-    range_write(f->out[0], &r);
+    r->step = a->steps > 1 ? (r->end - r->start) / (double)(a->steps - 1) : 0;
 }
 /* `steps` values from start to end, both included, evenly spaced. */
 TN_OPERATOR(linspace,
@@ -383,6 +364,29 @@ TN_OPERATOR(linspace,
             TN_DOC(.shapes = "-> (steps)", .example = "tn_linspace(0, 1, 5)"), .forms = TN_OUT,
             .check = linspace_check, .run = linspace_run,
             .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64")
+
+TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f) {
+    const bool whole = tni_is_int(f->out[0]->dtype);
+    double end;
+    memset(p, 0, sizeof *p);
+    if (f->row->run == linspace_run) {
+        linspace_given(p, (const tn_linspace_args *)f->args, whole);
+        return;
+    }
+    p->whole = whole;
+    if (f->row->run == arange_run) {
+        range_given(p, tn_int(0), tn_int(1));
+    } else if (f->row->run == arange_start_run) {
+        TN_ARGS(arange_start, a, f);
+        range_given(p, a->start, tn_int(1));
+    } else {
+        TN_ARGS(arange_start_step, a, f);
+        range_given(p, a->start, a->step);
+    }
+    /* Whole numbers whose largest stays below 2^53, about 9.007e15: a double holds each exactly. */
+    end = fabs(p->start) + fabs(p->step) * (double)f->out[0]->numel;
+    p->exact = floor(p->start) == p->start && floor(p->step) == p->step && end < 9e15;
+}
 
 /* --- unit matrices, one_hot ------------------------------------------------------------------- */
 
@@ -415,7 +419,7 @@ static bool eye_check(tn_frame *f) {
 }
 /* A square matrix with ones on the diagonal and zeros elsewhere. */
 TN_OPERATOR(eye, "eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            TN_DOC(.shapes = "-> (n, n)", .example = "tn_eye(3)"), .forms = TN_OUT,
+            TN_DOC(.shapes = "-> (n, n)", .example = "tn_eye(3)"), .forms = TN_OUT | TN_MOVES,
             .check = eye_check, .run = eye_run, .sample = "3 | 1 | 0 | 2 dtype=int64")
 static bool eye_m_check(tn_frame *f) {
     TN_ARGS(eye_m, a, f);
@@ -423,7 +427,7 @@ static bool eye_m_check(tn_frame *f) {
 }
 /* An n x m matrix with ones on the diagonal and zeros elsewhere. */
 TN_OPERATOR(eye_m, "eye.m(int n, int m, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            TN_DOC(.shapes = "-> (n, m)", .example = "tn_eye_m(3, 4)"), .forms = TN_OUT,
+            TN_DOC(.shapes = "-> (n, m)", .example = "tn_eye_m(3, 4)"), .forms = TN_OUT | TN_MOVES,
             .check = eye_m_check, .run = eye_run, .sample = "3 4 | 4 2 | 0 3 | 2 2 dtype=bool")
 
 static bool one_hot_check(tn_frame *f) {

@@ -11,14 +11,6 @@
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 
-/* Refuses devices other than the CPU and meta. */
-static bool random_on(tn_frame *f, tn_device_id device) {
-    if (device != TN_NO_DEVICE && device != TN_CPU && device != TN_META)
-        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
-    f->meta = device == TN_META;
-    return true;
-}
-
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
                             bool floating) {
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
@@ -28,7 +20,9 @@ TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device
     if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported",
                        tni_dtype((int)dtype)->text);
-    return tni_sizes_given(f, size, "size") && random_on(f, device) &&
+    /* 0: the CPU, where a call without tensors begins */
+    if (device == TN_NO_DEVICE) device = tni_state(f->block)->device;
+    return tni_sizes_given(f, size, "size") && (!device || tni_frame_place(f, device)) &&
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
@@ -62,34 +56,37 @@ typedef struct random_job {
     const tni_kernels *kernels;
     float *at;
     int64_t n;
-    float a, b;
-    bool normal;
+    float a, b; /* the bounds, or mean and standard deviation */
 } random_job;
 
-/* Tile i of the words that random_floats drew becomes numbers, in place. */
-static void random_task(void *arg, int64_t i) {
-    const random_job *j = (const random_job *)arg;
-    int64_t first = i * TNI_RANDOM_TILE,
-            n = j->n - first < TNI_RANDOM_TILE ? j->n - first : (int64_t)TNI_RANDOM_TILE;
-    /* a and b are the bounds, or mean and standard deviation; the normal kernel takes uniform
-     * numbers in blocks of 16. */
-    if (!j->normal)
-        TNI_K(j->kernels, uniform_f32)(j->at + first, n, j->a, j->b);
-    else {
-        TNI_K(j->kernels, uniform_f32)(j->at + first, n, 0, 1);
-        TNI_K(j->kernels, normal_f32)(j->at + first, n / 16, j->a, j->b);
-    }
+/* The numbers of tile i from number `first` on. */
+static int64_t random_tile(const random_job *j, int64_t i, int64_t *first) {
+    *first = i * TNI_RANDOM_TILE;
+    return j->n - *first < TNI_RANDOM_TILE ? j->n - *first : (int64_t)TNI_RANDOM_TILE;
 }
 
-/* n floats at `to`: draws their 32-bit words there, then converts them in place. For normal numbers
- * only whole blocks of 16 are converted. */
-static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bool normal) {
-    random_job j = {f->block->context->kernels, (float *)to, n, a, b, normal};
+/* Tile i of the words that random_floats drew becomes numbers, in place. */
+static void random_task_uniform(void *arg, int64_t i) {
+    const random_job *j = (const random_job *)arg;
+    int64_t first, n = random_tile(j, i, &first);
+    TNI_K(j->kernels, uniform_f32)(j->at + first, n, j->a, j->b);
+}
+/* The same for normal numbers, whose kernel takes uniform ones in blocks of 16; a rest stays. */
+static void random_task_normal(void *arg, int64_t i) {
+    const random_job *j = (const random_job *)arg;
+    int64_t first, n = random_tile(j, i, &first);
+    TNI_K(j->kernels, uniform_f32)(j->at + first, n, 0, 1);
+    TNI_K(j->kernels, normal_f32)(j->at + first, n / 16, j->a, j->b);
+}
+
+/* n floats at `to`: draws their 32-bit words there, then the task converts them in place. */
+static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b,
+                          void (*task)(void *arg, int64_t i)) {
+    random_job j = {f->block->context->kernels, (float *)to, n, a, b};
     for (int64_t i = 0; i < n && !tni_stopped(); i += TNI_RANDOM_BLOCK)
         tni_random_fill(f->generator, (uint32_t *)to + i,
                         n - i < TNI_RANDOM_BLOCK ? n - i : (int64_t)TNI_RANDOM_BLOCK);
-    tni_lanes_spread(f->block->context, (n + TNI_RANDOM_TILE - 1) / TNI_RANDOM_TILE, n, random_task,
-                     &j);
+    tni_lanes_spread(f->block->context, (n + TNI_RANDOM_TILE - 1) / TNI_RANDOM_TILE, n, task, &j);
 }
 
 /* Numbers that rounding has brought to the upper bound, which is excluded, become the lower one.
@@ -114,7 +111,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
     if (t->dtype == TN_F32) {
         TNI_PATH(uniform_f32);
         /* Drawn by one thread, converted by all. */
-        random_floats(f, at, t->numel, (float)from, (float)to, false);
+        random_floats(f, at, t->numel, (float)from, (float)to, random_task_uniform);
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
@@ -129,7 +126,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
         for (int64_t i = 0; i < t->numel && !tni_stopped(); i += TNI_RANDOM_TILE) {
             int64_t n = t->numel - i < TNI_RANDOM_TILE ? t->numel - i : (int64_t)TNI_RANDOM_TILE;
             /* Half types: floats are rounded tile by tile. */
-            random_floats(f, tile, n, (float)from, (float)to, false);
+            random_floats(f, tile, n, (float)from, (float)to, random_task_uniform);
             tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
         }
@@ -218,7 +215,7 @@ static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, do
 static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, float std) {
     const tni_kernels *k = f->block->context->kernels;
     TNI_PATH(normal_f32);
-    random_floats(f, d, n, mean, std, true);
+    random_floats(f, d, n, mean, std, random_task_normal);
     if (n % 16 == 0) return;
     TNI_PATH(normal_f32_tail);
     tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16), 16);
@@ -234,7 +231,7 @@ static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, floa
     for (int64_t i = 0; i < n / 16 * 16 && !tni_stopped(); i += TNI_RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i,
                 m = left < TNI_RANDOM_TILE ? left : (int64_t)TNI_RANDOM_TILE;
-        random_floats(f, tile, m, mean, std, true);
+        random_floats(f, tile, m, mean, std, random_task_normal);
         tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
     }
     if (n % 16 == 0) return;

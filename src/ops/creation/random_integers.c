@@ -1,23 +1,25 @@
 /* random_integers.c - random integers and permutations, as torch draws them.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "random.h"
+#include "../../api/device.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 
-/* Integers in [low, high), 512 at a time: 32 bits for each while the range is below 2^28, else 64,
- * as torch draws them. */
-static void random_integers(tn_frame *f, int64_t low, int64_t high) {
+/* Integers of the row's range, 512 at a time. */
+static void random_integers(tn_frame *f) {
     tn_tensor *t = f->out[0];
-    uint64_t range = (uint64_t)high - (uint64_t)low;
+    tn_generator *g = f->generator;
     int64_t bytes = tni_dtype_size(t), tile[512];
+    tn_integers_plan p;
+    tn_integers_plan_of(&p, f);
+    const uint64_t range = p.range, low = (uint64_t)p.low;
+    const bool wide = p.wide;
     for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
-            /* As unsigned numbers, since high - low may exceed int64_t. */
-            uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
-                                                   : tni_random64(f->generator) % range;
-            tile[k] = (int64_t)(v + (uint64_t)low);
+            uint64_t v = wide ? tni_random64(g) % range : tni_random32(g) % (uint32_t)range;
+            tile[k] = (int64_t)(v + low);
         }
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
     }
@@ -31,20 +33,7 @@ static uint64_t random_most(int dtype) {
     return dtype == TN_BOOL ? 2 : (uint64_t)1 << (info->bytes * 8 - info->is_signed);
 }
 static bool random_check(tn_frame *f) { return tni_random_self(f, false); }
-/* torch draws 64 bits for dtypes of 8 bytes, else 32. */
-static void random_run(tn_frame *f) {
-    tn_tensor *t = f->out[0];
-    const uint64_t most = random_most(t->dtype);
-    int64_t bytes = tni_dtype_size(t), tile[512];
-    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
-        int64_t n = t->numel - i < 512 ? t->numel - i : 512;
-        for (int64_t k = 0; k < n; k++)
-            tile[k] =
-                (int64_t)((bytes == 8 ? tni_random64(f->generator) : tni_random32(f->generator)) %
-                          most);
-        tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
-    }
-}
+static void random_run(tn_frame *f) { random_integers(f); }
 /* Fills self with random integers from 0 to the largest that its dtype can hold. For floating
  * dtypes the largest is that up to which they hold all integers exactly. */
 TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
@@ -81,10 +70,7 @@ static bool randint_check(tn_frame *f) {
     TN_ARGS(randint, a, f);
     return randint_range(f, 0, a->high, a->size, a->dtype, a->device);
 }
-static void randint_run(tn_frame *f) {
-    TN_ARGS(randint, a, f);
-    random_integers(f, 0, a->high);
-}
+static void randint_run(tn_frame *f) { random_integers(f); }
 /* Random integers in [0, high), int64 unless a dtype is given. */
 TN_OPERATOR(randint,
             "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
@@ -98,10 +84,7 @@ static bool randint_low_check(tn_frame *f) {
     TN_ARGS(randint_low, a, f);
     return randint_range(f, a->low, a->high, a->size, a->dtype, a->device);
 }
-static void randint_low_run(tn_frame *f) {
-    TN_ARGS(randint_low, a, f);
-    random_integers(f, a->low, a->high);
-}
+static void randint_low_run(tn_frame *f) { random_integers(f); }
 /* Random integers in [low, high), int64 unless a dtype is given. */
 TN_OPERATOR(randint_low,
             "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? "
@@ -124,6 +107,28 @@ static bool randperm_check(tn_frame *f) {
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
     return tni_random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
 }
+/* torch draws 64 bits for dtypes of 8 bytes and for ranges from 2^28 on, else 32. The range is
+ * unsigned, since high - low may exceed int64_t. */
+TN_API void tn_integers_plan_of(tn_integers_plan *p, const tn_frame *f) {
+    int64_t high;
+    p->low = 0;
+    if (f->row->run == random_run) {
+        p->range = random_most(f->out[0]->dtype);
+        p->wide = tni_dtype_size(f->out[0]) == 8;
+        return;
+    }
+    if (f->row->run == randint_run) {
+        TN_ARGS(randint, a, f);
+        high = a->high;
+    } else {
+        TN_ARGS(randint_low, a, f);
+        p->low = a->low;
+        high = a->high;
+    }
+    p->range = (uint64_t)high - (uint64_t)p->low;
+    p->wide = p->range >= (uint64_t)1 << 28;
+}
+
 /* R. Durstenfeld, "Algorithm 235: Random permutation", CACM 7, 1964: each place takes one of those
  * left, itself included. */
 static void randperm_run(tn_frame *f) {

@@ -123,142 +123,26 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 #undef INDEX_ADD_STEPS
 #undef INDEX_ADD_HALF
 
-/* --- the plan of index and index_put ---------------------------------------------------------- */
+/* --- the plan of index and index_put: tn_index_plan_of ---------------------------------------- */
 
-/* self[.., i, j, .., mask, ..]: the broadcast shape of the indices replaces the indexed dimensions
- * of self if these are neighbours; otherwise it comes first. A mask of k dimensions stands for k
- * index vectors that name its true elements. */
-typedef struct index_plan {
-    int kept, place; /* dimensions that stay, and how many of them lie before the indices' */
-    int keep[TN_MAX_DIMS];
-    int index_ndim, ndim;
-    int64_t index_size[TN_MAX_DIMS]; /* the index shape: of the indices broadcast together; the last
-                                      * may be TN_UNKNOWN */
-    int64_t size[TN_MAX_DIMS];       /* of the result */
-    int64_t max_places, masks;       /* masks: elements of the largest mask */
-} index_plan;
-
-/* uint8 is a mask as well, an old rule of torch. */
-static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
-
-/* Joins the shape of one index into the index shape; a mask is a vector of unknown size. */
-static bool index_broaden(index_plan *p, const tn_tensor *t, bool *has_mask) {
-    tni_shape s;
-    int64_t one[1] = {1};
-    bool mask = index_is_mask(t), fits;
-    s.ndim = p->index_ndim;
-    memcpy(s.size, p->index_size, sizeof(int64_t) * (size_t)s.ndim);
-    fits = tni_broadcast(&s, mask ? 1 : t->ndim, mask ? one : t->size);
-    p->index_ndim = s.ndim;
-    memcpy(p->index_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
-    if (mask) *has_mask = true;
-    return fits;
-}
-
-/* Whether mask i, of k dimensions, has the sizes of self's dimensions at..at + k - 1. */
-static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at,
-                            int i) {
-    char has[160], wants[160];
-    bool fits = mask->ndim > 0 && at + mask->ndim <= self->ndim;
-    for (int k = 0; fits && k < mask->ndim; k++) fits = mask->size[k] == self->size[at + k];
-    return fits || tn_fail(f, TN_INDEX,
-                           "The shape of the mask %s at index %d does not match the shape of the "
-                           "indexed tensor %s "
-                           "at index %d",
-                           tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
-                           tni_shape_text(wants, sizeof wants, self->ndim, self->size), at);
-}
-
-/* Matches the indices with self's dimensions: finds those that stay, where the others were, and
- * the index shape. */
-static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
-                       index_plan *p, bool *has_mask) {
-    int at = 0, first = -1, last = -1;
-    bool gaps = false;
-    /* `at` is the dimension of self that index i begins at; `first` counts the kept ones before the
-     * first index, `last` is where the previous index ended. */
-    for (int i = 0; i < n; i++) {
-        const tn_tensor *t = index[i];
-        int takes = t && index_is_mask(t) ? t->ndim : 1;
-        if (t && !index_is_mask(t) && !tni_is_index(t))
-            return tn_fail(f, TN_INDEX,
-                           "tensors used as indices must be long, int, byte or bool tensors");
-        if (t && index_is_mask(t) && !index_mask_fits(f, self, t, at, i)) return false;
-        if (at + takes > self->ndim)
-            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)",
-                           self->ndim, n);
-        /* An absent index keeps its dimension whole. */
-        if (!t) {
-            p->keep[p->kept++] = at++;
-            continue;
-        }
-        if (first < 0)
-            first = p->kept;
-        else if (last != at)
-            gaps = true;
-        at += takes;
-        last = at;
-        if (!index_broaden(p, t, has_mask))
-            return tn_fail(f, TN_INDEX,
-                           "shape mismatch: indexing tensors could not be broadcast together");
-        if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
-    }
-    if (first < 0) return tn_fail(f, TN_INDEX, "at least one index must be a tensor");
-    /* As numpy and torch: where indices are not neighbours, their shape comes first. */
-    p->place = gaps ? 0 : first;
-    while (at < self->ndim) p->keep[p->kept++] = at++;
-    return true;
-}
-
-/* Plans the call; false with an error. p->max_places counts every element of the largest mask: the
- * true ones are not known before the look phase counts them (row.h). */
-static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
-                          index_plan *p) {
-    bool has_mask = false, last_unknown;
-    int64_t *last_size;
-    memset(p, 0, sizeof *p);
-    if (!index_read(f, self, index, n, p, &has_mask)) return false;
-    if (p->kept + p->index_ndim > TN_MAX_DIMS)
-        return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
-    last_size = p->index_ndim ? &p->index_size[p->index_ndim - 1] : NULL;
-    /* Masks broadcast along the last dimension of the index shape. If nothing else gave it a size,
-     * look will: until then the largest mask bounds it. */
-    last_unknown = has_mask && last_size && *last_size == 1;
-    if (last_unknown) *last_size = p->masks;
-    if (!tni_numel_of(p->index_ndim, p->index_size, &p->max_places))
-        return tn_fail(f, TN_INDEX, "the result is too large");
-    if (last_unknown) *last_size = TN_UNKNOWN;
-    /* The result's sizes: kept ones before the indices, the index shape, the other kept ones. */
-    for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
-    for (int i = 0; i < p->index_ndim; i++) p->size[p->ndim++] = p->index_size[i];
-    for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
-    return true;
-}
 /* Room for the offsets of all places, and for those of the largest mask. */
-static bool index_scratch(tn_frame *f, const index_plan *p) {
+static bool index_scratch(tn_frame *f, const tn_index_plan *p) {
     return tn_scratch(f, p->max_places, (int64_t)sizeof(int64_t)) &&
            tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
 /* Counts the masks' true elements and checks ranges. *count is the size that the masks have in the
- * broadcast shape. A mask with one true element broadcasts like a vector of size 1. */
+ * broadcast shape. */
 static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
-                       const index_plan *p, int64_t *count) {
-    int64_t known = p->index_ndim ? p->index_size[p->index_ndim - 1] : 1;
+                       const tn_index_plan *p, int64_t *count) {
     int at = 0;
     *count = 1;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
-        if (t && index_is_mask(t)) {
-            int64_t found = tni_count_true(t, t->ndim, t->size),
-                    want = known == TN_UNKNOWN ? *count : known;
+        if (t && tni_index_is_mask(t)) {
+            int64_t found = tni_count_true(t, t->ndim, t->size);
             if (tn_cancelled(f)) return false; /* not all were counted */
-            if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
-                return tn_fail(
-                    f, TN_INDEX,
-                    "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
-                    (long long)found, (long long)want);
-            if (found != 1) *count = found;
+            if (!tn_index_mask(f, p, found, count)) return false;
             at += t->ndim;
         } else {
             /* an empty result reads nothing, but torch checks all the same */
@@ -300,8 +184,8 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
 
 /* Sets offset[b] to the bytes from self's first element to the element that place b of the indices
  * names. Returns the number of places. */
-static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
-                             int64_t count, int64_t *offset) {
+static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n,
+                             tn_index_plan *p, int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last_size;
     int at = 0;
     /* The second scratch, of the largest mask: scratches begin at multiples of 64 bytes. */
@@ -315,7 +199,7 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
     if (places == 0) return 0;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
-        if (t && index_is_mask(t)) {
+        if (t && tni_index_is_mask(t)) {
             index_add_mask(self, at, t, offset, places, last_size, room);
             at += t->ndim;
             continue;
@@ -365,7 +249,7 @@ static void index_run_row(index_do what, char *self, int64_t self_step, char *ot
  * perhaps broadcast. Three loops: the leading dimensions that stay (head), the places of the
  * indices in order (at), the other dimensions (tail). */
 static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other,
-                          const index_plan *p, const int64_t *offset, int64_t places) {
+                          const tn_index_plan *p, const int64_t *offset, int64_t places) {
     tn_tensor head[2], tail[2];
     int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], bytes = tni_dtype_size(self);
     const tn_tensor *pair[2];
@@ -417,7 +301,7 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
 /* The result's strides, as torch's: it iterates over self, with stride 0 along the indices, and
  * over the broadcast indices. Beyond four index tensors the further ones do not count. */
 static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
-                          const index_plan *p, tni_shape *s) {
+                          const tn_index_plan *p, tni_shape *s) {
     enum { MOST = 5 };
     tn_tensor views[MOST];
     const tn_tensor *operands[MOST];
@@ -425,7 +309,7 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
     int count = 0;
     for (int i = -1; i < n && count < MOST; i++) {
         const tn_tensor *t = i < 0 ? self : index[i];
-        if (!t || index_is_mask(t)) continue;
+        if (!t || tni_index_is_mask(t)) continue;
         /* d is a dimension of the result: `kept` its number among those that stay, `at` its number
          * in t, whose shape is aligned at its end with the index shape. */
         for (int d = 0; d < p->ndim; d++) {
@@ -446,9 +330,9 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
     tni_like_strides(s, operands, count);
 }
 static bool index_check(tn_frame *f) {
-    index_plan p;
+    tn_index_plan p;
     tni_shape s;
-    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
+    if (!tn_index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
         return false;
     /* A size that depends on a mask: the result is row-major. */
     for (int i = 0; i < p.ndim; i++)
@@ -458,15 +342,15 @@ static bool index_check(tn_frame *f) {
     return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static bool index_tensor_look(tn_frame *f) {
-    index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) &&
+    tn_index_plan p;
+    return tn_index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) &&
            index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
 }
 static void index_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
     int64_t *offset = (int64_t *)f->scratch, places;
-    index_plan p;
-    if (out->numel == 0 || !index_plan_of(f, self, f->in + 1, f->nin - 1, &p)) return;
+    tn_index_plan p;
+    if (out->numel == 0 || !tn_index_plan_of(f, self, f->in + 1, f->nin - 1, &p)) return;
     /* First where the elements lie, then moving them. */
     places = index_offsets(self, f->in + 1, f->nin - 1, &p, f->count, offset);
     index_run_all(INDEX_GET, self, out, &p, offset, places);
@@ -495,29 +379,9 @@ TN_OPERATOR(
 
 /* --- index_put -------------------------------------------------------------------------------- */
 
-/* Whether the values broadcast to the shape that the indices give, and not beyond it. */
-static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
-    const tn_tensor *values = f->in[1];
-    char has[160], wants[160];
-    tni_shape s;
-    bool fits;
-    s.ndim = p->ndim;
-    memcpy(s.size, p->size, sizeof(int64_t) * (size_t)p->ndim);
-    /* A size that was unknown is the masks' count by now. */
-    for (int i = 0; i < s.ndim; i++)
-        if (s.size[i] == TN_UNKNOWN) s.size[i] = count;
-    fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
-    for (int i = 0; fits && i < s.ndim; i++)
-        fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
-    return fits || tn_fail(f, TN_INVALID,
-                           "shape mismatch: value tensor of shape %s cannot be broadcast to "
-                           "indexing result of shape %s",
-                           tni_shape_text(has, sizeof has, values->ndim, values->size),
-                           tni_shape_text(wants, sizeof wants, p->ndim, p->size));
-}
 static bool index_put_check(tn_frame *f) {
     tn_tensor *self = f->in[0], *values = f->in[1];
-    index_plan p;
+    tn_index_plan p;
     tni_shape s;
     if (self->dtype != values->dtype)
         return tn_fail(f, TN_TYPE,
@@ -526,25 +390,27 @@ static bool index_put_check(tn_frame *f) {
                        "for the source.",
                        tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
     /* The plan is made again in look and run: it is cheap and has no place to be kept. */
-    if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
+    if (!tn_index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p))
+        return false;
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,
                                f->inplace ? self->stride : s.stride);
 }
 static bool index_put_look(tn_frame *f) {
-    index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p) &&
+    tn_index_plan p;
+    return tn_index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p) &&
            index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) &&
-           index_values_fit(f, &p, f->count);
+           tn_index_values_fit(f, &p, f->in[1], f->count);
 }
 static void index_put_run(tn_frame *f) {
     TN_ARGS(index_put, a, f);
     tn_tensor *self = f->in[0], *out = f->out[0], *values = f->in[1], wide;
     int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
-    index_plan p;
+    tn_index_plan p;
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     /* The plan is made of self, the offsets of out, whose strides may differ. */
-    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
+    if (out->numel == 0 || values->numel == 0 ||
+        !tn_index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
         return;
     places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
     if (places == 0) return;
@@ -591,7 +457,8 @@ static bool nonzero_check(tn_frame *f) {
     int64_t size[2];
     size[0] = TN_UNKNOWN;
     size[1] = f->in[0]->ndim;
-    return tn_announce(f, 0, TN_I64, 2, size);
+    /* torch's order: a vector of places for each dimension */
+    return tn_announce_columns(f, 0, TN_I64, 2, size);
 }
 static bool nonzero_look(tn_frame *f) {
     const tn_tensor *self = f->in[0];
@@ -602,10 +469,6 @@ static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
     int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), n = out->size[0], at = 0;
     int last = self->ndim - 1;
-    out->stride[0] = 1;
-    out->stride[1] = n; /* torch's order: a vector of places for each dimension */
-    /* The header was made row-major; its flag goes where the other order differs from that. */
-    if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
     for (int64_t row = 0; row < self->numel / self->size[last]; row++) {

@@ -4,11 +4,8 @@
 #define TNI_OPS_INDEXING_INDEX_H
 
 #include "../../call/rowform.h"
+#include "../../cpu/drive.h"
 
-/* Index tensors are int64 or int32. */
-TNI_INLINE bool tni_is_index(const tn_tensor *t) {
-    return t->dtype == TN_I64 || t->dtype == TN_I32;
-}
 TNI_INLINE int64_t tni_index_at(const char *at, int dtype) {
     if (dtype == TN_I64) {
         int64_t v;

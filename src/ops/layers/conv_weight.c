@@ -172,6 +172,17 @@ static bool conv2d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
     return tni_cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
                            a->dilation, a->groups);
 }
+TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
+    cv_weight p;
+    tni_cv_room r = {NULL, 0, true};
+    memset(b, 0, sizeof *b);
+    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return; /* check refused */
+    b->images = p.source.images;
+    b->lines = p.lines;
+    b->pieces = p.pieces;
+    b->piece = p.piece;
+    b->lanes = p.one;
+}
 static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};

@@ -3,11 +3,12 @@
  * Numbers are lists with one member a parameter, or one for all, so that groups with options of
  * their own are one call, too; those of truth are 0 or 1. Half types are computed in float and
  * rounded once. */
+#include "../../api/device.h"
 #include "../../cpu/lanes.h"
 #include "../../api/ops/layers.h"
 #include "../../call/rowform.h"
 
-enum { OPT_TILE = 4096, OPT_STATES = 5 };
+enum { OPT_TILE = 4096, OPT_STATES = TN_STEP_TENSORS };
 
 /* A parameter's tensors: itself, gradient, states; NULL: not used. */
 typedef struct opt_task {
@@ -15,17 +16,20 @@ typedef struct opt_task {
     tn_tensor *t[OPT_STATES];
     int n; /* tensors of t in use */
     int dtype;
-    const tni_adam *adam;
-    const tni_sgd *sgd;
+    /* steps n elements of each, all of dtype `compute` */
+    void (*step)(const tni_kernels *k, int compute, void *const *at, int64_t n, const void *how);
+    const void *how; /* tni_adam, tni_sgd */
 } opt_task;
 
-static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t n) {
-    const tni_kernels *k = o->context->kernels;
-    if (o->adam)
-        (compute == TN_F32 ? TNI_K(k, adam_f32) : TNI_K(k, adam_f64))(at[0], at[1], at[2], at[3],
-                                                                      at[4], n, o->adam);
-    else
-        (compute == TN_F32 ? TNI_K(k, sgd_f32) : TNI_K(k, sgd_f64))(at[0], at[1], at[2], n, o->sgd);
+static void opt_adam_step(const tni_kernels *k, int compute, void *const *at, int64_t n,
+                          const void *how) {
+    (compute == TN_F32 ? TNI_K(k, adam_f32) : TNI_K(k, adam_f64))(at[0], at[1], at[2], at[3], at[4],
+                                                                  n, (const tni_adam *)how);
+}
+static void opt_sgd_step(const tni_kernels *k, int compute, void *const *at, int64_t n,
+                         const void *how) {
+    (compute == TN_F32 ? TNI_K(k, sgd_f32) : TNI_K(k, sgd_f64))(at[0], at[1], at[2], n,
+                                                                (const tni_sgd *)how);
 }
 
 /* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
@@ -72,7 +76,7 @@ static void opt_block(void *arg, int64_t b) {
         TNI_PATH(optimizer_in_place);
         for (int k = 0; k < o->n; k++)
             at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
-        opt_kernel(o, compute, at, n);
+        o->step(o->context->kernels, compute, at, n, o->how);
         return;
     }
     TNI_PATH(optimizer_tiles);
@@ -85,9 +89,8 @@ static void opt_block(void *arg, int64_t b) {
             at[k] = compute == TN_F32 ? (void *)room[k] : (void *)wide[k];
             opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], false);
         }
-        opt_kernel(o, compute, at, m);
-        for (int k = 0; k < o->n; k++)
-            /* All but the gradient (1) are written back. */
+        o->step(o->context->kernels, compute, at, m, o->how);
+        for (int k = 0; k < o->n; k++) /* All but the gradient (1) are written back. */
             if (o->t[k] && k != 1)
                 opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
@@ -156,30 +159,33 @@ static bool fused_sgd_check(tn_frame *f) {
            opt_numbers(f, a->maximize, n, "maximize") &&
            opt_numbers(f, a->is_first_step, n, "is_first_step");
 }
+/* Parameter i, with what the kernel would compute again and again. */
+static void opt_sgd_of(opt_task *o, tni_sgd *s, const tn_fused_sgd_args *a, int64_t i) {
+    memset(o, 0, sizeof *o);
+    o->t[0] = a->self.at[i];
+    o->t[1] = a->grads.at[i];
+    /* Without momentum the buffer is not touched. */
+    o->t[2] = opt_number(a->momentum, i) != 0 ? a->momentum_buffer_list.at[i] : NULL;
+    o->n = 3;
+    s->decay = opt_number(a->weight_decay, i);
+    s->momentum = opt_number(a->momentum, i);
+    s->one_dampening = 1 - opt_number(a->dampening, i);
+    s->rate = -opt_number(a->lr, i);
+    s->decays = s->decay != 0;
+    s->nesterov = opt_number(a->nesterov, i) != 0;
+    s->maximize = opt_number(a->maximize, i) != 0;
+    /* At its first step the buffer becomes the gradient. */
+    s->first = opt_number(a->is_first_step, i) != 0;
+    o->how = s;
+}
 static void fused_sgd_run(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     for (int64_t i = 0; i < a->self.n; i++) {
-        /* Without momentum the buffer is not touched. */
-        bool moves = opt_number(a->momentum, i) != 0;
         tni_sgd s;
-        opt_task o = {f->block->context,
-                      {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL,
-                       NULL, NULL},
-                      3,
-                      0,
-                      NULL,
-                      NULL};
-        /* The options of this parameter, with what the kernel would compute again and again. */
-        s.decay = opt_number(a->weight_decay, i);
-        s.momentum = opt_number(a->momentum, i);
-        s.one_dampening = 1 - opt_number(a->dampening, i);
-        s.rate = -opt_number(a->lr, i);
-        s.decays = s.decay != 0;
-        s.nesterov = opt_number(a->nesterov, i) != 0;
-        s.maximize = opt_number(a->maximize, i) != 0;
-        /* At its first step the buffer becomes the gradient. */
-        s.first = opt_number(a->is_first_step, i) != 0;
-        o.sgd = &s;
+        opt_task o;
+        opt_sgd_of(&o, &s, a, i);
+        o.context = f->block->context;
+        o.step = opt_sgd_step;
         opt_run(&o);
     }
 }
@@ -235,33 +241,38 @@ static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
     return true;
 }
 
+/* Parameter i, with factors of the kernel, in double. */
+static void opt_adam_of(opt_task *t, tni_adam *o, const opt_adam *a, int64_t i, bool decoupled) {
+    const double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i),
+                 beta2 = opt_number(a->beta2, i), lr = opt_number(a->lr, i),
+                 decay = opt_number(a->weight_decay, i);
+    memset(t, 0, sizeof *t);
+    t->t[0] = a->self.at[i];
+    t->t[1] = a->grads.at[i];
+    t->t[2] = a->m.at[i];
+    t->t[3] = a->v.at[i];
+    t->t[4] = opt_number(a->amsgrad, i) != 0 ? a->most.at[i] : NULL;
+    t->n = 5;
+    o->decays = decay != 0;
+    o->decoupled = decoupled;
+    o->decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */
+    o->maximize = opt_number(a->maximize, i) != 0;
+    o->one_beta1 = 1 - beta1;
+    o->beta2 = beta2;
+    o->one_beta2 = 1 - beta2;
+    /* Bias corrections of the two averages. */
+    o->step = -(lr / (1 - pow(beta1, step)));
+    o->root = sqrt(1 - pow(beta2, step));
+    o->eps = opt_number(a->eps, i);
+    t->how = o;
+}
 static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
     for (int64_t i = 0; i < a->self.n; i++) {
-        bool most = opt_number(a->amsgrad, i) != 0;
-        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i),
-               beta2 = opt_number(a->beta2, i);
-        double lr = opt_number(a->lr, i), decay = opt_number(a->weight_decay, i);
         tni_adam o;
-        opt_task t = {
-            f->block->context,
-            {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL},
-            5,
-            0,
-            NULL,
-            NULL};
-        /* Factors of the kernel, in double. */
-        o.decays = decay != 0;
-        o.decoupled = decoupled;
-        o.decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */
-        o.maximize = opt_number(a->maximize, i) != 0;
-        o.one_beta1 = 1 - beta1;
-        o.beta2 = beta2;
-        o.one_beta2 = 1 - beta2;
-        /* Bias corrections of the two averages. */
-        o.step = -(lr / (1 - pow(beta1, step)));
-        o.root = sqrt(1 - pow(beta2, step));
-        o.eps = opt_number(a->eps, i);
-        t.adam = &o;
+        opt_task t;
+        opt_adam_of(&t, &o, a, i, decoupled);
+        t.context = f->block->context;
+        t.step = opt_adam_step;
         opt_run(&t);
     }
 }
@@ -342,3 +353,54 @@ TN_OPERATOR(fused_adamw,
                       "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
                       "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
                       "amsgrad=[1.0] maximize=[1.0]")
+
+/* --- for backends ----------------------------------------------------------------------------- */
+
+static void opt_plan_sgd(tn_step_plan *p, const tni_sgd *s) {
+    p->decay = s->decay;
+    p->momentum = s->momentum;
+    p->one_dampening = s->one_dampening;
+    p->rate = s->rate;
+    p->decays = s->decays;
+    p->maximize = s->maximize;
+    p->nesterov = s->nesterov;
+    p->first = s->first;
+}
+static void opt_plan_adam(tn_step_plan *p, const tni_adam *o) {
+    p->decay = o->decay;
+    p->one_beta1 = o->one_beta1;
+    p->beta2 = o->beta2;
+    p->one_beta2 = o->one_beta2;
+    p->step = o->step;
+    p->root = o->root;
+    p->eps = o->eps;
+    p->decays = o->decays;
+    p->maximize = o->maximize;
+    p->adam = true;
+    p->decoupled = o->decoupled;
+}
+
+TN_API bool tn_step_plan_of(tn_step_plan *p, const tn_frame *f, int64_t i) {
+    const bool decoupled = f->row->run == fused_adamw_run;
+    opt_task task;
+    memset(p, 0, sizeof *p);
+    if (f->row->run == fused_sgd_run) {
+        TN_ARGS(fused_sgd, a, f);
+        tni_sgd s;
+        if (i >= a->self.n) return false;
+        opt_sgd_of(&task, &s, a, i);
+        opt_plan_sgd(p, &s);
+    } else {
+        opt_adam a;
+        tni_adam o;
+        if (decoupled)
+            fused_adamw_options(&a, (const tn_fused_adamw_args *)f->args);
+        else
+            fused_adam_options(&a, (const tn_fused_adam_args *)f->args);
+        if (i >= a.self.n) return false;
+        opt_adam_of(&task, &o, &a, i, decoupled);
+        opt_plan_adam(p, &o);
+    }
+    memcpy(p->t, task.t, sizeof p->t);
+    return true;
+}

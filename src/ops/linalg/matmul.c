@@ -285,18 +285,6 @@ TN_OPERATOR(outer, "outer(Tensor self, Tensor vec2) -> Tensor",
 
 /* --- linear ----------------------------------------------------------------------------------- */
 
-/* input (m, k) times the transpose of weight (n, k) */
-static void linear_view(tn_tensor *t, const tn_tensor *weight, int64_t *dims) {
-    memset(t, 0, offsetof(tn_tensor, dims));
-    dims[0] = weight->size[1];
-    dims[1] = weight->size[0];
-    dims[2] = weight->stride[1];
-    dims[3] = weight->stride[0];
-    t->dtype = weight->dtype;
-    t->ndim = 2;
-    t->size = dims;
-    t->stride = dims + 2;
-}
 static bool linear_rows_check(tn_frame *f) {
     const tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2];
     int64_t dims[4];
@@ -305,7 +293,7 @@ static bool linear_rows_check(tn_frame *f) {
     tn_tensor wt;
     if (!mm_dims(f, x, 2, w, 2)) return false;
     /* The transpose is a header on the stack: only its strides are read. */
-    linear_view(&wt, w, dims);
+    tni_matmul_turned(&wt, w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
         return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s",
@@ -322,7 +310,7 @@ static void linear_rows_run(tn_frame *f) {
     tn_tensor wt;
     tni_matmul_plan p;
     /* The weight is read transposed, where it lies. */
-    linear_view(&wt, f->in[1], dims);
+    tni_matmul_turned(&wt, f->in[1], dims);
     if (!tni_matmul_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
     tni_matmul_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]),

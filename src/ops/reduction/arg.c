@@ -16,9 +16,9 @@ typedef struct arg_part {
 } arg_part;
 
 /* Which extremum, a reducer's `finish`; no value is worse than its identity. */
-enum { ARG_MAX, ARG_MIN };
+enum { ARG_OF_MAX, ARG_OF_MIN };
 static double arg_identity(const tni_reducer *r) {
-    return r->finish == ARG_MIN ? HUGE_VAL : -HUGE_VAL;
+    return r->finish == ARG_OF_MIN ? HUGE_VAL : -HUGE_VAL;
 }
 
 /* Whether v beats a: strictly, so the first of equals stays, and a NaN beats all but a NaN. */
@@ -56,7 +56,7 @@ static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
  * from `first` on. */
 static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                        int64_t rows, int64_t n, int64_t first, void *value, void *index) {
-    bool least = r->finish == ARG_MIN;
+    bool least = r->finish == ARG_OF_MIN;
     if (l->compute != TN_I64) {
         (l->compute == TN_F32 ? TNI_K(r->kernels, arg_rows_f32) : TNI_K(r->kernels, arg_rows_f64))(
             x, step, rows, n, first, least, value, index);
@@ -96,7 +96,7 @@ static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, i
     for (int64_t i = 0; i < n && i < l->lanes; i++) {
         double v = arg_value(l, &value, i);
         int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->finish == ARG_MIN, v, best.value) ||
+        if (best.index < 0 || arg_better(l, r->finish == ARG_OF_MIN, v, best.value) ||
             (k < best.index && arg_same(l, v, best.value))) {
             best.value = v;
             best.index = k;
@@ -127,7 +127,7 @@ static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
     const arg_part *y = (const arg_part *)b;
     (void)na, (void)nb;
     for (int64_t i = 0; i < n; i++)
-        if (arg_better(l, r->finish == ARG_MIN, y[i].value, x[i].value)) x[i] = y[i];
+        if (arg_better(l, r->finish == ARG_OF_MIN, y[i].value, x[i].value)) x[i] = y[i];
 }
 
 /* out[0]: indices, out[1]: values, or NULL. */
@@ -197,7 +197,7 @@ static bool max_dim_check(tn_frame *f) {
 }
 static void max_dim_run(tn_frame *f) {
     TN_ARGS(max_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), ARG_MAX, f->out[1], f->out[0]);
+    arg_run(f, tni_ints(&a->dim, 1), ARG_OF_MAX, f->out[1], f->out[0]);
 }
 static void max_dim_grad(tn_gradient *g) {
     TN_ARGS(max_dim, a, g);
@@ -220,7 +220,7 @@ static bool min_dim_check(tn_frame *f) {
 }
 static void min_dim_run(tn_frame *f) {
     TN_ARGS(min_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), ARG_MIN, f->out[1], f->out[0]);
+    arg_run(f, tni_ints(&a->dim, 1), ARG_OF_MIN, f->out[1], f->out[0]);
 }
 static void min_dim_grad(tn_gradient *g) {
     TN_ARGS(min_dim, a, g);
@@ -241,7 +241,7 @@ static bool argmax_check(tn_frame *f) {
 }
 static void argmax_run(tn_frame *f) {
     TN_ARGS(argmax, a, f);
-    arg_run(f, tni_dim_or_all(&a->dim), ARG_MAX, f->out[0], NULL);
+    arg_run(f, tni_dim_or_all(&a->dim), ARG_OF_MAX, f->out[0], NULL);
 }
 /* The index of the largest element along dim, the first among equal elements. Without dim, the
  * index in the flattened tensor. */
@@ -258,7 +258,7 @@ static bool argmin_check(tn_frame *f) {
 }
 static void argmin_run(tn_frame *f) {
     TN_ARGS(argmin, a, f);
-    arg_run(f, tni_dim_or_all(&a->dim), ARG_MIN, f->out[0], NULL);
+    arg_run(f, tni_dim_or_all(&a->dim), ARG_OF_MIN, f->out[0], NULL);
 }
 /* The index of the smallest element along dim, the first among equal elements. Without dim, the
  * index in the flattened tensor. */

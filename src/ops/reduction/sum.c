@@ -51,7 +51,7 @@ static void sum_fused(tn_gradient *g) {
     int64_t stride[TN_MAX_DIMS] = {0};
     tn_tensor *d = g->incoming[0], *t;
     /* A result with dimensions, or without data. */
-    if (d->ndim || d->flags & TNI_META) {
+    if (d->ndim || d->flags & (TNI_META | TNI_DEVICE)) {
         sum_grad(g);
         return;
     }

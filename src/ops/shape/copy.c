@@ -7,6 +7,7 @@
 #include "copy.h"
 #include "geometry.h"
 #include "../../call/arguments.h"
+#include "../../cpu/drive.h"
 #include "../../cpu/walk.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"
@@ -55,7 +56,7 @@ static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 /* A copy with its own memory, in self's order of dimensions or in the given memory format. */
 TN_OPERATOR(
     clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_clone(x)"), .forms = TN_OUT,
+    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_clone(x)"), .forms = TN_OUT | TN_MOVES,
     .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
     .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
 
@@ -81,8 +82,8 @@ static bool contiguous_check(tn_frame *f) {
 /* self in row-major order: a view if it already is, else a copy. */
 TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_contiguous(tn_t(x))"),
-            .check = contiguous_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) | () | (0,3)", .node = "CloneBackward0")
+            .forms = TN_MOVES, .check = contiguous_check, .run = copy_unless_view_run,
+            .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)", .node = "CloneBackward0")
 
 /* --- to --------------------------------------------------------------------------------------- */
 
@@ -92,7 +93,7 @@ static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
     tni_shape s;
     TN_NOTE(tni_copy_note, note, f);
     if (tni_dtype((int)dtype)->bytes == 0) dtype = (tn_dtype)self->dtype;
-    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0))
+    if (!copy && (int)dtype == self->dtype && f->device == self->device)
         return copy_or_view(f, true, dtype);
     note->copies = true;
     return copy_format(f, self, (tn_memory_format)0, &s) &&
@@ -109,32 +110,51 @@ TN_OPERATOR(to_dtype,
             "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to_dtype(x, TN_F64)"),
-            .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
+            .forms = TN_MOVES, .check = to_dtype_check, .run = copy_unless_view_run,
+            .grad = copy_pass_grad,
             .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
                       "float16 | () bfloat16 copy=True | "
                       "(0) bool | (2,3):c128 complex64 | (7):i64 float32",
             .node = "ToCopyBackward0")
 
+/* The incoming gradient on the device of input i. */
+static tn_tensor *copy_across(tn_gradient *g, int i) {
+    tn_tensor *d = g->incoming[0];
+    if (d && d->device != g->in[i]->device)
+        d = tnp_to(d, g->in[i]->device, TN_NO_DTYPE, false, false);
+    return d;
+}
+
 static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
-    bool meta = (f->in[0]->flags & TNI_META) != 0;
-    tn_device_id device = a->device == TN_NO_DEVICE ? (meta ? TN_META : TN_CPU) : a->device;
-    if (device != TN_CPU && device != TN_META)
-        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
-    if (meta && device == TN_CPU)
+    tn_device_id device = a->device == TN_NO_DEVICE ? f->in[0]->device : a->device;
+    if (f->in[0]->flags & TNI_META && device != TN_META)
         return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
     /* A meta result has no data; the door then leaves run out. */
-    f->meta = device == TN_META;
-    return to_check(f, a->dtype, a->copy);
+    if (!tni_frame_place(f, device) || !to_check(f, a->dtype, a->copy)) return false;
+    /* A result that nobody waits for lies where the device writes by itself. */
+    return !a->non_blocking || f->device != TN_CPU || !(f->in[0]->flags & TNI_DEVICE) ||
+           tni_pin_result(f->block, f->out[0], f->in[0]->device);
 }
-/* self on another device, and converted to dtype if one is given. A view if nothing changes. */
+static void to_device_run(tn_frame *f) {
+    TN_ARGS(to, a, f);
+    TN_NOTE(tni_copy_note, note, f);
+    if (note->copies && a->non_blocking)
+        tni_copy_later(f->block, f->out[0], f->in[0]);
+    else if (note->copies)
+        copy_run(f);
+}
+static void to_device_grad(tn_gradient *g) { tn_give(g, 0, copy_across(g, 0)); }
+/* self on another device, and converted to dtype if one is given. A view if nothing changes. With
+ * non_blocking nobody waits for copies between a device and pinned memory (tn_pin). */
 TN_OPERATOR(to,
             "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool "
             "non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to(x, tn_device(\"meta\"))",
                    .differs = "parameter dtype: one row for torch's overloads with and without it"),
-            .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
+            .forms = TN_MOVES | TN_ACROSS, .check = to_device_check, .run = to_device_run,
+            .grad = to_device_grad,
             .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
             .node = "ToCopyBackward0")
 
@@ -179,13 +199,13 @@ static tn_tensor *copy_zeros(tn_tensor *like) {
 }
 static void copy_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, copy_zeros(g->incoming[0]));
-    tn_give(g, 1, g->incoming[0]);
+    if (g->want[1]) tn_give(g, 1, copy_across(g, 1));
 }
 /* Overwrites self with src, broadcast and converted to self's dtype. */
 TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), src broadcast to it -> self", .example = "tn_copy_(x, y)"),
-            .forms = TN_INPLACE | TN_ALIAS, .check = copy_check, .run = copy_into_run,
-            .grad = copy_grad,
+            .forms = TN_INPLACE | TN_ALIAS | TN_MOVES | TN_ACROSS, .check = copy_check,
+            .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
                       "| (0,2) (2)",
             .node = "torch::autograd::CopyBackwards")
@@ -221,6 +241,10 @@ TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
     /* One element is converted, then repeated. */
     tni_element_set(unit, t->dtype, tni_exact(value));
     if (t->numel == 0) return;
+    if (TNI_UNLIKELY(t->flags & TNI_DEVICE)) {
+        tni_across_fill(t, unit);
+        return;
+    }
     tni_walk_start(&w, t->ndim, t->size, &to, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
@@ -238,15 +262,15 @@ static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])
 /* Sets every element of self to value. */
 TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_fill_(x, 0.5)"),
-            .forms = TN_INPLACE, .check = fill_check, .run = fill_run, .grad = fill_grad,
+            .forms = TN_INPLACE | TN_MOVES, .check = fill_check, .run = fill_run, .grad = fill_grad,
             .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
             .node = "FillBackward2")
 
 static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Sets every element of self to 0. */
 TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self", .example = "tn_zero_(x)"), .forms = TN_INPLACE,
-            .check = copy_self, .run = zero_run, .grad = fill_grad,
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_zero_(x)"),
+            .forms = TN_INPLACE | TN_MOVES, .check = copy_self, .run = zero_run, .grad = fill_grad,
             .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
 
 /* --- conj ------------------------------------------------------------------------------------- */

@@ -108,7 +108,7 @@ static void cat_grad(tn_gradient *g) {
 TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
             TN_DOC(.shapes = "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
                    .example = "tn_cat(TN_LIST(x, y), .dim = 0)"),
-            .forms = TN_OUT, .check = cat_check, .run = cat_run, .grad = cat_grad,
+            .forms = TN_OUT | TN_MOVES, .check = cat_check, .run = cat_run, .grad = cat_grad,
             .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
                       "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
                       "{(40,9),(3,9)}")
@@ -220,7 +220,7 @@ static void repeat_grad(tn_gradient *g) {
 TN_OPERATOR(
     repeat, "repeat(Tensor self, int[] repeats) -> Tensor",
     TN_DOC(.shapes = "self (2, 3) -> (4, 3)", .example = "tn_repeat(x, TN_DIMS(2, 1))"),
-    .forms = TN_OUT, .check = repeat_check, .run = repeat_run, .grad = repeat_grad,
+    .forms = TN_OUT | TN_MOVES, .check = repeat_check, .run = repeat_run, .grad = repeat_grad,
     .sample =
         "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
 

@@ -442,7 +442,7 @@ static bool reshape_check(tn_frame *f) {
 TN_OPERATOR(
     reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
     TN_DOC(.shapes = "self (2, 6) -> (3, 4)", .example = "tn_reshape(x, TN_DIMS(3, -1))"),
-    .check = reshape_check, .run = reshape_run, .quick = tni_reshape_short,
+    .forms = TN_MOVES, .check = reshape_check, .run = reshape_run, .quick = tni_reshape_short,
     .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]",
     .node = "ViewBackward0")
@@ -481,8 +481,8 @@ TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
             TN_DOC(.shapes = "self (2, 3, 4) -> (2, 12)",
                    .example = "tn_flatten(x, .start_dim = 1)"),
-            .check = flatten_check, .run = reshape_run, .quick = tni_reshape_short,
-            .grad = view_reshape_grad,
+            .forms = TN_MOVES, .check = flatten_check, .run = reshape_run,
+            .quick = tni_reshape_short, .grad = view_reshape_grad,
             .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1",
             .node = "ViewBackward0")
 
@@ -512,7 +512,7 @@ static bool unflatten_check(tn_frame *f) {
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
             TN_DOC(.shapes = "self (2, 12) -> (2, 3, 4)",
                    .example = "tn_unflatten(x, 1, TN_DIMS(3, 4))"),
-            .check = unflatten_check, .run = reshape_run, .quick = tni_reshape_short,
-            .grad = view_reshape_grad,
+            .forms = TN_MOVES, .check = unflatten_check, .run = reshape_run,
+            .quick = tni_reshape_short, .grad = view_reshape_grad,
             .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]",
             .node = "ViewBackward0")

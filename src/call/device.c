@@ -1,0 +1,220 @@
+/* device.c - calls on devices beside the CPU: where a call is, which kernels it has there, and what
+ * the door does there in place of the row's own look and run. Knows no backend. */
+#include "../api/ops/shape.h"
+#include "call.h"
+
+/* --- where a call is -------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_frame_place(tn_frame *f, tn_device_id device) {
+    if (device != TN_CPU && device != TN_META && !tni_device_of(f->block, device))
+        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
+    f->device = device;
+    f->meta = device == TN_META;
+    if (device > TN_META) f->elsewhere = TNI_ON_DEVICE;
+    return true;
+}
+
+/* "'other'", or "'tensors[1]'" of a list: what input i of the call is called. */
+static const char *device_input(const tn_frame *f, int i, char *text, size_t room) {
+    const tn_gen *gen = f->row->gen;
+    int slot = gen->nfixed;
+    tn_tensors l;
+    if (i < slot) {
+        snprintf(text, room, "'%s'", tn_gen_tensor(gen, i)->name);
+        return text;
+    }
+    *text = 0;
+    TNI_EACH_LIST(k, l, gen, f->args) {
+        if (i < slot + l.n) {
+            snprintf(text, room, "'%s[%d]'", gen->param[k].name, i - slot);
+            break;
+        }
+        slot += (int)l.n;
+    }
+    return text;
+}
+
+/* Whether t may stand beside tensors of another device: a number, or what has one element and is
+ * read as one. */
+static bool device_stands_beside(const tn_frame *f, const tn_tensor *t) {
+    if (t->flags & TNI_NUMBER) return true;
+    return t->device == TN_CPU && !t->ndim && (f->meta || f->row->rules || f->row->compose);
+}
+
+TN_PRIV bool tni_device_enter(tn_frame *f) {
+    char a[80], c[80];
+    int first = 0;
+    /* The first that is not on the CPU says where the call is; of a row that moves tensors between
+     * devices, the one that is written. */
+    while (!f->in[first] || f->in[first]->device == TN_CPU) first++;
+    f->elsewhere = f->in[first]->flags & TNI_DEVICE ? TNI_ON_DEVICE : 0;
+    if (f->row->forms & TN_ACROSS && f->elsewhere) {
+        f->device = f->in[0]->device;
+        return true;
+    }
+    f->device = f->in[first]->device;
+    f->meta = f->device == TN_META;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (!t || t->device == f->device || device_stands_beside(f, t)) continue;
+        return tn_fail(f, TN_INVALID, "arguments are on different devices, %s and %s: %s and %s",
+                       tn_device_name(f->device), tn_device_name(t->device),
+                       device_input(f, first, a, sizeof a), device_input(f, i, c, sizeof c));
+    }
+    return true;
+}
+
+/* --- kernels by row --------------------------------------------------------------------------- */
+
+/* What a device's backend has for expressions, and for the rows that were called, each in the slot
+ * of its number: so a call finds its kernels at once, and no list of all rows is needed, which
+ * would keep them in each program. */
+enum { DEVICE_SLOTS = 1024, SLOT_FREE = 0, SLOT_TAKEN, SLOT_FULL };
+typedef struct tni_device_slot {
+    uint32_t state; /* atomic */
+    const tn_row *row;
+    const tn_device_row *on; /* NULL: nothing */
+} tni_device_slot;
+typedef struct tni_device_table {
+    const tn_device_row *expressions;
+    tni_device_slot slot[DEVICE_SLOTS];
+} tni_device_table;
+
+/* What the backend has under that name; NULL: for expressions. */
+static const tn_device_row *device_named(const tn_backend *k, const char *name) {
+    for (int32_t i = 0; i < k->nrows; i++) {
+        const char *has = k->rows[i].name;
+        if (name ? has && strcmp(has, name) == 0 : !has) return &k->rows[i];
+    }
+    return NULL;
+}
+
+/* Makes the table of d, unless another thread has. False with MEMORY. */
+static bool device_table(tni_block *b, tni_device *d) {
+    tni_device_table *t = (tni_device_table *)tni_need(b, (int64_t)sizeof *t), *none = NULL;
+    if (!t) return false;
+    memset(t, 0, sizeof *t);
+    t->expressions = device_named(d->backend, NULL);
+    if (!tni_swap_if(&d->table, &none, t)) tni_put(b, b, t, (int64_t)sizeof *t);
+    return true;
+}
+
+/* What d has for the row, or NULL. */
+static const tn_device_row *device_row_of(const tni_device *d, const tn_row *row) {
+    tni_device_table *t = tni_load(&d->table);
+    tni_device_slot *s = &t->slot[row->gen->index % DEVICE_SLOTS];
+    const tn_device_row *on;
+    uint32_t free = SLOT_FREE;
+    if (tni_load(&s->state) == SLOT_FULL && s->row == row) {
+        on = s->on;
+    } else {
+        on = device_named(d->backend, row->name);
+        if (tni_swap_if(&s->state, &free, (uint32_t)SLOT_TAKEN)) {
+            s->row = row;
+            s->on = on;
+            tni_store(&s->state, (uint32_t)SLOT_FULL);
+        }
+    }
+    return on || !row->rules ? on : t->expressions;
+}
+
+/* --- look and run there ----------------------------------------------------------------------- */
+
+TN_PRIV bool tni_device_find(tn_frame *f) {
+    tni_device *d = tni_device_of(f->block, f->device);
+    const tn_row *row = f->row;
+    f->on = NULL;
+    if (d && !tni_device_open(f->block, d)) return false;
+    /* Between devices, or nothing but a view. */
+    if (!d || row->forms & TN_ACROSS || row->run == tni_run_nothing) return true;
+    if (!tni_load(&d->table) && !device_table(f->block, d)) return false;
+    f->on = device_row_of(d, row);
+    if (!f->on || !f->on->scratch) f->scratch_bytes = 0;
+    if (f->on || row->forms & TN_MOVES) return true;
+    if (tni_load_relaxed(&tni_tensors(f->block->context)->device_fallback)) {
+        f->elsewhere = TNI_FALLS_BACK;
+        return false;
+    }
+    return tn_fail(f, TN_UNSUPPORTED,
+                   "%s has no kernel on %s; copy its arguments to the CPU, or call "
+                   "tn_device_fallback(true)",
+                   row->name, d->name);
+}
+
+TN_PRIV bool tni_device_look(tn_frame *f) { return !f->on || !f->on->look || f->on->look(f); }
+
+/* The device takes its workspace back in the order of its calls, so it may be in use still. */
+static void device_scratch_free(tn_frame *f) {
+    const tni_device *d = tni_device_of(f->block, f->device);
+    if (!d || !f->on || f->on->scratch || !f->scratch) return;
+    d->backend->free(d->index, f->scratch);
+    f->scratch = NULL;
+}
+
+/* What was asked of a device is done, so a request to stop is seen before it only. A copy between
+ * devices may fail, and then the call does. */
+TN_PRIV bool tni_device_run(tn_frame *f) {
+    tni_block *b = f->block;
+    f->work.stop.request = NULL;
+    if (!b->unstopped && tni_load_relaxed(&b->context->cancel)) return false;
+    if (f->on && f->on->prepare && !f->on->prepare(f)) {
+        device_scratch_free(f);
+        return false;
+    }
+    if (f->on)
+        f->on->run(f);
+    else
+        f->row->run(f);
+    device_scratch_free(f);
+    return !b->failed && (!f->row->verdict || f->row->verdict(f));
+}
+
+/* --- a row without a kernel, on copies -------------------------------------------------------- */
+
+TN_PRIV bool tni_device_take_copies(tn_frame *f, void *args, size_t room) {
+    const tn_gen *gen = f->row->gen;
+    const tn_device_id cpu = TN_CPU;
+    if (f->ngiven || gen->props & (TN_PROP_LISTS | TN_PROP_RETURNS_LIST | TN_PROP_MUTATED) ||
+        gen->args_size > room)
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "%s has no kernel on %s; in place, with out= and with lists it does not run "
+                       "on copies",
+                       f->row->name, tn_device_name(f->device));
+    /* The same arguments, but for tensors and options that name the device. */
+    memcpy(args, f->args, gen->args_size);
+    for (int i = 0; i < gen->nparam; i++)
+        if (gen->param[i].type == TN_T_DEVICE)
+            memcpy((char *)args + gen->param[i].offset, &cpu, sizeof cpu);
+    for (int i = 0; i < gen->nfixed; i++) {
+        tn_tensor *t = f->in[i];
+        if (!t || t->device == TN_CPU) continue;
+        t = tnp_to(t, TN_CPU, TN_NO_DTYPE, false, false);
+        if (!t) return false;
+        memcpy((char *)args + tn_gen_tensor(gen, i)->offset, &t, sizeof t);
+    }
+    return true;
+}
+
+TN_PRIV bool tni_device_give_copies(tn_frame *f, tn_tensor *const *result) {
+    for (f->nout = 0; f->nout < f->row->gen->nresults; f->nout++) {
+        f->out[f->nout] = tnp_to(result[f->nout], f->device, TN_NO_DTYPE, false, false);
+        if (!f->out[f->nout]) return false;
+    }
+    return true;
+}
+
+/* --- for backends ----------------------------------------------------------------------------- */
+
+TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes) {
+    tni_device *d = tni_device_of(f->block, f->device);
+    void (*release)(void *data, void *user);
+    void *user;
+    if (!d || !f->on || f->on->scratch || f->scratch) return NULL;
+    f->scratch = tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user);
+    return f->scratch;
+}
+
+TN_API int32_t tn_frame_device(const tn_frame *f) {
+    const tni_device *d = tni_device_of(f->block, f->device);
+    return d ? d->index : -1;
+}

@@ -1,0 +1,176 @@
+/* across.c - copies and fills of whole tensors, wherever they are. Between devices bytes go as they
+ * lie; another layout or dtype goes through a dense copy in dst's dtype, made on src's side, and
+ * one on dst's. Waits where the host reads. Hot: all copies begin here. */
+#include "drive.h"
+
+/* A new row-major tensor of like's shape. */
+static tn_tensor *across_new(tni_block *b, const tn_tensor *like, int dtype, int device) {
+    tn_tensor *t = tni_header(b, dtype, like->ndim, like->size, NULL);
+    if (!t) return NULL;
+    tni_set_device(t, device);
+    if (tni_set_storage(b, t)) return t;
+    tni_drop(b, t);
+    return NULL;
+}
+
+/* Whether both fill their memory without gaps, in the same order. */
+static bool across_alike(const tn_tensor *a, const tn_tensor *b) {
+    if (a->dtype != b->dtype || !tni_is_dense(a) || !tni_is_dense(b)) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->size[i] != 1 && a->stride[i] != b->stride[i]) return false;
+    return true;
+}
+
+/* How bytes go between d and t of the CPU: only where d reaches t's memory by itself they may go
+ * later. */
+static enum tn_copy across_how(const tni_device *d, const tn_tensor *t, bool up, bool later) {
+    const tni_device *by = later ? tni_pinned_by(t) : NULL;
+    const int how = up ? TN_COPY_UP : TN_COPY_DOWN;
+    return (enum tn_copy)(by && by->backend == d->backend ? how | TN_COPY_LATER : how);
+}
+
+/* Between the CPU and a device, of which one is the other's side. */
+static bool across_host(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool later) {
+    const bool up = src->device == TN_CPU;
+    tni_device *d = tni_device_of(b, up ? dst->device : src->device);
+    const tn_tensor *from = src;
+    tn_tensor *to = dst, *dense;
+    if (!across_alike(dst, src)) {
+        if (src->dtype != dst->dtype || !(src->flags & TNI_CONTIGUOUS)) {
+            from = dense = across_new(b, dst, dst->dtype, src->device);
+            if (!dense) return false;
+            tni_copy_elements(b, dense, src);
+        }
+        if (!(dst->flags & TNI_CONTIGUOUS)) to = across_new(b, dst, dst->dtype, dst->device);
+        if (!to) return false;
+    }
+    if (!tni_device_bytes(b, d, tni_bytes_at(to), tni_bytes_at(from),
+                          dst->numel * tni_dtype_size(dst),
+                          across_how(d, up ? from : to, up, later && to == dst)))
+        return false;
+    /* What the host may read now is whole: a fault of the kernels before is told here. */
+    if (!up && !(later && to == dst) && !tni_device_wait(b, d)) return false;
+    if (to != dst) tni_copy_elements(b, dst, to);
+    return true;
+}
+
+static bool across_copy(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool later) {
+    const tni_device *d = tni_device_of(b, dst->device);
+    tn_tensor *host;
+    int64_t mark;
+    bool ok;
+    if (!dst->numel) return true;
+    if (dst->device == src->device) {
+        d->backend->elements(d->index, dst, src);
+        return true;
+    }
+    mark = tni_begin(b);
+    ok = mark >= 0;
+    if (ok && dst->device != TN_CPU && src->device != TN_CPU) {
+        host = across_new(b, src, src->dtype, TN_CPU);
+        ok = host && across_host(b, host, src, false) && across_host(b, dst, host, false);
+    } else if (ok) {
+        ok = across_host(b, dst, src, later);
+    }
+    tni_end(b, mark);
+    return ok;
+}
+
+TN_PRIV void tni_across_fill(tn_tensor *t, const void *unit) {
+    const tni_device *d = tni_device_of(t->owner, t->device);
+    d->backend->fill(d->index, t, unit);
+}
+
+TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src) {
+    if (TNI_UNLIKELY((dst->flags | src->flags) & TNI_DEVICE))
+        across_copy(b, dst, src, false);
+    else
+        tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
+}
+
+TN_PRIV void tni_copy_later(tni_block *b, tn_tensor *dst, const tn_tensor *src) {
+    if ((dst->flags | src->flags) & TNI_DEVICE)
+        across_copy(b, dst, src, true);
+    else
+        tni_copy_elements(b, dst, src);
+}
+
+TN_PRIV tn_tensor *tni_device_down(tni_block *b, const tn_tensor *t) {
+    tn_tensor *here = across_new(b, t, t->dtype, TN_CPU);
+    tni_device *d = tni_device_of(b, t->device);
+    if (!here || !d) return NULL;
+    if (across_copy(b, here, t, false) && tni_device_wait(b, d)) return here;
+    tni_drop(b, here);
+    return NULL;
+}
+
+TN_PRIV tn_tensor *tni_device_up(tni_block *b, tn_tensor *t, int device) {
+    tn_tensor *there = NULL;
+    if (device == TN_META || tni_device_of(b, device))
+        there = across_new(b, t, t->dtype, device);
+    else
+        tni_error(b, TN_UNSUPPORTED, "device number %d does not exist", device);
+    if (there && device != TN_META && !across_copy(b, there, t, false)) {
+        tni_drop(b, there);
+        there = NULL;
+    }
+    tni_drop(b, t);
+    return there;
+}
+
+/* --- pinned memory ---------------------------------------------------------------------------- */
+
+/* The first device that has such memory. */
+static tni_device *across_pins(tni_block *b) {
+    tni_device *d;
+    for (tn_device_id id = TN_META + 1; (d = tni_device_of(b, id)) != NULL; id++)
+        if (d->backend->host_alloc) return d;
+    tni_error(b, TN_UNSUPPORTED, "tn_pin: there is no device with pinned memory");
+    return NULL;
+}
+
+TN_PRIV bool tni_pin_result(tni_block *b, tn_tensor *t, int device) {
+    return tni_pinned_storage(b, t, tni_device_of(b, device));
+}
+
+static tn_tensor *across_pin(tni_block *b, const tn_tensor *t) {
+    tni_device *d;
+    tn_tensor *made;
+    if (!t) tni_error(b, TN_INVALID, "tn_pin: the tensor is NULL");
+    if (!t || !tni_belongs(b, t, "tn_pin")) return NULL;
+    if (t->device != TN_CPU) {
+        tni_error(b, TN_INVALID, "tn_pin: expected a tensor of the CPU, got one of %s",
+                  tn_device_name(t->device));
+        return NULL;
+    }
+    if (!(d = across_pins(b))) return NULL;
+    made = tni_header(b, t->dtype, t->ndim, t->size, tni_is_dense(t) ? t->stride : NULL);
+    if (!made) return NULL;
+    if (!tni_pinned_storage(b, made, d)) {
+        tni_drop(b, made);
+        return NULL;
+    }
+    if (made->numel) tni_copy_run(b->context, made, (tn_tensor *)(uintptr_t)t);
+    return made;
+}
+
+TN_API tn_tensor *tn_pin_at(const char *file, int line, tn_tensor *t) {
+    tni_block *b = tni_here();
+    tn_tensor *made;
+    if (!tni_enter(b, file, line)) return NULL;
+    made = across_pin(b, t);
+    tni_leave(b, made != NULL);
+    return made;
+}
+TN_API tn_tensor *tnp_pin(tn_tensor *t) { return tn_pin_at(NULL, 0, t); }
+
+/* --- for backends ----------------------------------------------------------------------------- */
+
+TN_API void *tn_device_data(const tn_tensor *t) {
+    return tni_there(t, "tn_device_data") && t->storage && t->storage->data ? tni_bytes_at(t)
+                                                                            : NULL;
+}
+
+TN_API void tn_host_elements(tn_tensor *dst, const tn_tensor *src) {
+    tni_copy_run(dst->owner->context, dst, (tn_tensor *)(uintptr_t)src);
+}

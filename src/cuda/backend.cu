@@ -1,0 +1,197 @@
+/* backend.cu - what the core asks of the backend (api/device.h): devices, waits, bytes up and down,
+ * the rows of all families, and the function that a module exports. */
+#include "copy.cuh"
+#include "families.cuh"
+#include "memory.cuh"
+
+#include <stdlib.h>
+
+#include <new>
+#include <vector>
+
+static tnc_device backend_devices[TNC_DEVICES];
+static std::mutex backend_lock; /* of opening, and of making the list of rows */
+
+TNC_PRIV tnc_device *tnc_device_at(int32_t device) { return &backend_devices[device]; }
+
+TNC_PRIV cudaStream_t tnc_stream_of(int32_t device) {
+    cudaSetDevice(device); /* if it fails, so does the launch */
+    return backend_devices[device].stream;
+}
+
+TNC_PRIV void tnc_launched() {
+    const cudaError_t e = cudaPeekAtLastError();
+    int device = 0, none = 0;
+    if (e == cudaSuccess || cudaGetDevice(&device) != cudaSuccess) return;
+    backend_devices[device].broken.compare_exchange_strong(none, (int)e);
+}
+
+static bool backend_exact(void) {
+    const char *said = getenv("TN_CUDA_EXACT");
+#ifdef TNC_EMULATED
+    return !said || strcmp(said, "0") != 0;
+#else
+    return said && strcmp(said, "1") == 0;
+#endif
+}
+TNC_PRIV bool tnc_exact(void) {
+    static const bool exact = backend_exact();
+    return exact;
+}
+
+/* The driver's text; false. */
+static bool backend_failed(cudaError_t e, char *why, size_t room) {
+    snprintf(why, room, "%s", cudaGetErrorString(e));
+    return false;
+}
+
+static bool backend_open(int32_t device, char *why, size_t room) {
+    std::lock_guard<std::mutex> hold(backend_lock);
+    tnc_device *d = &backend_devices[device];
+    tnc_fault *fault = NULL;
+    cudaError_t e;
+    if (d->fault) return true;
+    e = cudaSetDevice(device);
+    if (!e) e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
+    if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
+    if (!e) e = cudaHostAlloc((void **)&fault, sizeof *fault, cudaHostAllocDefault);
+    if (e) return backend_failed(e, why, room);
+    memset(fault, 0, sizeof *fault);
+    d->fault = fault;
+    return true;
+}
+
+static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+    tnc_device *d = &backend_devices[device];
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaStreamSynchronize(d->stream);
+    if (!e) e = (cudaError_t)d->broken.load();
+    if (!e) e = cudaGetLastError();
+    if (e) return backend_failed(e, why, room);
+    std::lock_guard<std::mutex> hold(backend_lock); /* one of several threads tells a fault */
+    if (!d->fault->ticket) return true;
+    fault->ticket = d->fault->ticket;
+    fault->value = (int64_t)d->fault->value;
+    fault->bound = (int64_t)d->fault->bound;
+    memset(d->fault, 0, sizeof *d->fault);
+    return true;
+}
+
+/* What is left is asked of a device in use alone: the driver would begin a context for it. */
+static void backend_properties(int32_t device, tn_device_properties *to) {
+    cudaDeviceProp p;
+    int runtime = 0;
+    size_t left = 0, all = 0;
+    if (cudaGetDeviceProperties(&p, device) || cudaRuntimeGetVersion(&runtime)) {
+        (void)cudaGetLastError(); /* it stays unknown */
+        return;
+    }
+    snprintf(to->name, sizeof to->name, "%.120s", p.name);
+    to->major = p.major;
+    to->minor = p.minor;
+    to->processors = p.multiProcessorCount;
+    to->threads = p.maxThreadsPerMultiProcessor;
+    to->runtime = runtime;
+    to->memory = (int64_t)p.totalGlobalMem;
+    to->cache = p.l2CacheSize;
+    if (!backend_devices[device].fault || cudaSetDevice(device)) return;
+    if (!cudaMemGetInfo(&left, &all)) to->left = (int64_t)left;
+}
+
+/* Whether a copy from there may go on when the call returns: pinned memory, of this cache or of
+ * others. Pageable memory the driver has read by then. */
+static bool backend_reads_later(const void *host) {
+    cudaPointerAttributes a;
+    if (tnc_host_is(host)) return true;
+    if (cudaPointerGetAttributes(&a, host) == cudaSuccess)
+        return a.type != cudaMemoryTypeUnregistered;
+    (void)cudaGetLastError();
+    return true;
+}
+
+static bool backend_copy(int32_t device, void *to, const void *from, int64_t bytes,
+                         enum tn_copy how, char *why, size_t room) {
+    cudaStream_t s = backend_devices[device].stream;
+    const bool up = (how & TN_COPY_UP) != 0;
+    const void *host = up ? from : to;
+    cudaError_t e = cudaSetDevice(device);
+    if (!e)
+        e = cudaMemcpyAsync(to, from, (size_t)bytes,
+                            up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, s);
+    if (e) return backend_failed(e, why, room);
+    if (how & TN_COPY_LATER && tnc_host_busy(host, s)) return true;
+    if (!up || backend_reads_later(host)) e = cudaStreamSynchronize(s);
+    return !e || backend_failed(e, why, room);
+}
+
+/* The rows of all families, side by side. NULL: no memory. */
+static const tn_device_row *backend_rows(int32_t *count) {
+    static std::vector<tn_device_row> rows;
+    std::lock_guard<std::mutex> hold(backend_lock);
+#define BACKEND_ADD(name)                                \
+    {                                                    \
+        int n;                                           \
+        const tn_device_row *of = tnc_##name##_rows(&n); \
+        rows.insert(rows.end(), of, of + n);             \
+    }
+    try {
+        if (rows.empty()) {
+            TNC_FAMILIES(BACKEND_ADD)
+        }
+    } catch (const std::bad_alloc &) {
+        rows.clear();
+    }
+#undef BACKEND_ADD
+    *count = (int32_t)rows.size();
+    return rows.empty() ? NULL : rows.data();
+}
+
+/* The backend, or NULL and why there is none. */
+static const tn_backend *backend_find(char *why, size_t room) {
+    static tn_backend cuda;
+    int n = 0;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e || !n) {
+        snprintf(why, room, "%s", e ? cudaGetErrorString(e) : "the driver knows no device");
+        return NULL;
+    }
+    cuda.rows = backend_rows(&cuda.nrows);
+    if (!cuda.rows) {
+        snprintf(why, room, "out of memory");
+        return NULL;
+    }
+    cuda.version = TN_BACKEND_VERSION;
+    cuda.bytes = sizeof cuda;
+    cuda.kind = "cuda";
+    cuda.count = n > TNC_DEVICES ? (int)TNC_DEVICES : n;
+    cuda.open = backend_open;
+    cuda.alloc = tnc_alloc;
+    cuda.free = tnc_free;
+    cuda.copy = backend_copy;
+    cuda.elements = tnc_elements;
+    cuda.fill = tnc_fill;
+    cuda.wait = backend_wait;
+    cuda.trim = tnc_trim;
+    cuda.memory = tnc_memory;
+    cuda.reset_peak = tnc_reset_peak;
+    cuda.limit = tnc_limit;
+    cuda.snapshot = tnc_snapshot;
+    cuda.host_alloc = tnc_host_alloc;
+    cuda.host_free = tnc_host_free;
+    cuda.properties = backend_properties;
+    return &cuda;
+}
+
+#ifndef TN_IMPORT
+TN_API const tn_backend *tn_cuda_backend(char *why, size_t room) { return backend_find(why, room); }
+#else
+/* What tn_device_load looks for in a module. */
+extern "C" __attribute__((visibility("default"))) const tn_backend *
+tn_backend_of_module(const void *exports, char *why, size_t room) {
+    if (!tn_import((const tn_exports *)exports)) {
+        snprintf(why, room, "its module was compiled for another version of tensor.h");
+        return NULL;
+    }
+    return backend_find(why, room);
+}
+#endif

@@ -1,0 +1,40 @@
+/* families.cuh - the list of the files with kernels. A file gives its rows by
+ * TNC_FAMILY(name, table) and has a line here. */
+#ifndef TNC_CUDA_FAMILIES_CUH
+#define TNC_CUDA_FAMILIES_CUH
+
+#include "cuda.cuh"
+
+#define TNC_FAMILIES(X) \
+    X(expressions)      \
+    X(reductions)       \
+    X(statistics)       \
+    X(closeness)        \
+    X(rowwise)          \
+    X(norms)            \
+    X(losses)           \
+    X(scans)            \
+    X(index)            \
+    X(scatter)          \
+    X(sort)             \
+    X(moves)            \
+    X(create)           \
+    X(optimize)         \
+    X(random)           \
+    X(products)         \
+    X(factors)          \
+    X(conv)             \
+    X(pool)             \
+    X(batch_norm)
+
+/* Defines the function that gives the table of a family. */
+#define TNC_FAMILY(name, table)                                   \
+    TNC_PRIV const tn_device_row *tnc_##name##_rows(int *count) { \
+        *count = (int)(sizeof(table) / sizeof *(table));          \
+        return table;                                             \
+    }
+#define TNC_FAMILY_DECLARE(name) TNC_PRIV const tn_device_row *tnc_##name##_rows(int *count);
+TNC_FAMILIES(TNC_FAMILY_DECLARE)
+#undef TNC_FAMILY_DECLARE
+
+#endif

@@ -1,0 +1,245 @@
+/* memory.cu - a caching allocator: segments from the driver, cut into pieces and joined again, the
+ * best fit first. All that is asked of a device happens in order, so a piece that is freed may be
+ * given out again at once. Methods: PyTorch's CUDA caching allocator (documentation). */
+#include "memory.cuh"
+
+#include <map>
+#include <new>
+#include <set>
+#include <vector>
+
+enum : int64_t {
+    MEMORY_GRAIN = 512,     /* bytes; all pieces begin and end at whole grains */
+    MEMORY_SMALL = 1 << 20, /* up to this, pieces come from segments of their own */
+    MEMORY_SMALL_SEGMENT = 2 << 20,
+    MEMORY_LARGE_SEGMENT =
+        20 << 20 /* of large pieces up to half of it; others have their own size */
+};
+
+struct memory_piece {
+    char *at;
+    int64_t bytes;
+    bool used, small;
+    memory_piece *before, *after; /* of the same segment */
+};
+struct memory_by_size {
+    bool operator()(const memory_piece *a, const memory_piece *b) const {
+        return a->bytes != b->bytes ? a->bytes < b->bytes : a->at < b->at;
+    }
+};
+struct memory_cache {
+    std::mutex lock;
+    std::set<memory_piece *, memory_by_size> idle[2]; /* [1]: small */
+    std::map<void *, memory_piece *> used;
+    tn_device_memory_info info;
+    cudaStream_t stream; /* in whose order pieces are used */
+};
+static memory_cache memory_caches[TNC_DEVICES];
+
+/* --- segments --------------------------------------------------------------------------------- */
+
+/* Gives back the segments of which no part is used. */
+static void memory_release_idle(memory_cache *c) {
+    for (int k = 0; k < 2; k++)
+        for (auto i = c->idle[k].begin(); i != c->idle[k].end();) {
+            memory_piece *p = *i;
+            if (p->before || p->after) {
+                ++i;
+                continue;
+            }
+            i = c->idle[k].erase(i);
+            cudaFree(p->at);
+            c->info.reserved -= p->bytes;
+            delete p;
+        }
+}
+
+static int64_t memory_segment_bytes(int64_t bytes, bool small) {
+    if (small) return MEMORY_SMALL_SEGMENT;
+    if (bytes < MEMORY_LARGE_SEGMENT / 2) return MEMORY_LARGE_SEGMENT;
+    return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
+}
+
+static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
+    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
+    c->info.calls++;
+    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
+    (void)cudaGetLastError(); /* not sticky, and told by the caller */
+    return false;
+}
+
+/* A new segment as one piece; NULL if the driver has none even behind a release, nor one without
+ * room for others. */
+static memory_piece *memory_new_segment(memory_cache *c, int64_t bytes, bool small) {
+    int64_t whole = memory_segment_bytes(bytes, small);
+    void *at = NULL;
+    memory_piece *p = new (std::nothrow) memory_piece();
+    bool there;
+    if (!p) return NULL;
+    there = memory_ask_driver(c, &at, whole);
+    if (!there) {
+        memory_release_idle(c);
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there && whole > bytes) {
+        whole = bytes;
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there) {
+        delete p;
+        return NULL;
+    }
+    p->at = (char *)at;
+    p->bytes = whole;
+    p->small = small;
+    c->info.reserved += whole;
+    return p;
+}
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+/* p waits for its next user. Without memory for the list it is lost until the process ends. */
+static void memory_keep(memory_cache *c, memory_piece *p) {
+    try {
+        c->idle[p->small].insert(p);
+    } catch (const std::bad_alloc &) {}
+}
+
+/* What lies behind the first `bytes` of p becomes an idle piece, if it is worth one. */
+static void memory_cut(memory_cache *c, memory_piece *p, int64_t bytes) {
+    memory_piece *rest;
+    if (p->bytes - bytes < (p->small ? MEMORY_GRAIN : MEMORY_SMALL)) return;
+    rest = new (std::nothrow) memory_piece(*p);
+    if (!rest) return; /* p stays whole */
+    rest->at += bytes;
+    rest->bytes -= bytes;
+    rest->before = p;
+    p->after = rest;
+    if (rest->after) rest->after->before = rest;
+    p->bytes = bytes;
+    memory_keep(c, rest);
+}
+
+/* The piece behind a, which is idle, becomes a part of it. */
+static void memory_join(memory_cache *c, memory_piece *a) {
+    memory_piece *b = a->after;
+    if (!b || b->used) return;
+    c->idle[b->small].erase(b);
+    a->bytes += b->bytes;
+    a->after = b->after;
+    if (b->after) b->after->before = a;
+    delete b;
+}
+
+static void *memory_take(memory_cache *c, int64_t bytes) {
+    const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
+    const bool small = whole <= MEMORY_SMALL;
+    memory_piece key = {NULL, whole, false, small, NULL, NULL}, *p;
+    auto i = c->idle[small].lower_bound(&key);
+    if (i != c->idle[small].end()) {
+        p = *i;
+        c->idle[small].erase(i);
+    } else {
+        p = memory_new_segment(c, whole, small);
+    }
+    if (!p) return NULL;
+    memory_cut(c, p, whole);
+    p->used = true;
+    c->used[p->at] = p;
+    c->info.used += p->bytes;
+    if (c->info.used > c->info.peak) c->info.peak = c->info.used;
+#ifdef TNC_EMULATED
+    emu_piece(p->at, (size_t)bytes, (size_t)p->bytes, true, c->stream);
+#endif
+    return p->at;
+}
+
+TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    c->stream = tnc_device_at(device)->stream;
+    if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT || cudaSetDevice(device) != cudaSuccess)
+        return NULL;
+    try {
+        return memory_take(c, bytes);
+    } catch (const std::bad_alloc &) {
+        return NULL; /* the host has no memory for the cache's own lists */
+    }
+}
+
+TNC_PRIV void tnc_free(int32_t device, void *at) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    auto i = c->used.find(at);
+    memory_piece *p;
+    if (i == c->used.end()) return;
+    p = i->second;
+    c->used.erase(i);
+    p->used = false;
+    c->info.used -= p->bytes;
+#ifdef TNC_EMULATED
+    emu_piece(p->at, 0, (size_t)p->bytes, false, c->stream);
+#endif
+    memory_join(c, p);
+    if (p->before && !p->before->used) {
+        p = p->before;
+        c->idle[p->small].erase(p);
+        memory_join(c, p);
+    }
+    memory_keep(c, p);
+}
+
+/* --- what the core asks ----------------------------------------------------------------------- */
+
+TNC_PRIV void tnc_trim(int32_t device) {
+    memory_cache *c = &memory_caches[device];
+    tnc_host_trim();
+    std::lock_guard<std::mutex> hold(c->lock);
+    cudaStreamSynchronize(c->stream);
+    memory_release_idle(c);
+}
+
+TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    *to = c->info;
+}
+
+TNC_PRIV void tnc_reset_peak(int32_t device) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    c->info.peak = c->info.used;
+}
+
+TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    c->info.limit = bytes;
+}
+
+/* The pieces of the segment that begins with p. */
+static void memory_list(std::vector<tn_device_piece> *list, const memory_piece *p) {
+    const void *segment = p->at;
+    for (; p; p = p->after) {
+        tn_device_piece one = {p->at, segment, p->bytes, p->used};
+        list->push_back(one);
+    }
+}
+
+TNC_PRIV int64_t tnc_snapshot(int32_t device,
+                              void (*each)(const tn_device_piece *piece, void *user), void *user) {
+    memory_cache *c = &memory_caches[device];
+    std::vector<tn_device_piece> list;
+    try {
+        std::lock_guard<std::mutex> hold(c->lock);
+        for (int k = 0; k < 2; k++)
+            for (const memory_piece *p : c->idle[k])
+                if (!p->before) memory_list(&list, p);
+        for (const auto &i : c->used)
+            if (!i.second->before) memory_list(&list, i.second);
+    } catch (const std::bad_alloc &) {
+        return 0;
+    }
+    for (const tn_device_piece &piece : list) each(&piece, user);
+    return (int64_t)list.size();
+}

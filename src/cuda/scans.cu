@@ -1,0 +1,315 @@
+/* scans.cu - running sums and products, and linear recurrences, with the CPU's bits
+ * (ops/reduction/cumulative.c).
+ *
+ * Floats are chains in f64, each element rounded as it is written, so a thread has a line: where
+ * lines lie side by side neighbours read neighbours; where a line's own elements do, a warp has 32
+ * lines and takes 32 elements of each through shared memory, so that memory is read and written
+ * side by side in any case. Integers may meet in any order: a long line is cut into tiles of 2048,
+ * a block each, whose totals are scanned in between. */
+#include "families.cuh"
+#include "lines.cuh"
+
+enum { SCAN_TILE = 32, SCAN_THREADS = 256, SCAN_EACH = 8, SCAN_PIECE = SCAN_THREADS * SCAN_EACH };
+
+/* Tensors of the lines: 0 is the result, 1 the input, 2 the factor of a recurrence. */
+struct tnc_scan {
+    tnc_lines l;
+    bool reverse;   /* from the last element on */
+    int64_t pieces; /* of a line of integers */
+    int64_t *totals;
+};
+
+/* --- what meets ------------------------------------------------------------------------------- */
+
+TNC_FN tnc_c128 tnc_scan_times(tnc_c128 a, tnc_c128 b) {
+    const tnc_c128 v = {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
+    return v;
+}
+TNC_FN double tnc_scan_times(double a, double b) { return a * b; }
+TNC_FN int64_t tnc_scan_times(int64_t a, int64_t b) { return tnc_times(a, b); }
+TNC_FN double tnc_scan_plus(double a, double b) { return a + b; }
+TNC_FN int64_t tnc_scan_plus(int64_t a, int64_t b) { return tnc_plus(a, b); }
+TNC_FN tnc_c128 tnc_scan_plus(tnc_c128 a, tnc_c128 b) {
+    const tnc_c128 v = {a.re + b.re, a.im + b.im};
+    return v;
+}
+
+template <class A>
+struct tnc_scan_of {
+    TNC_FN A set(double v) { return (A)v; }
+    TNC_FN A get(const char *at, int dtype) { return tnc_load_real<A>(at, dtype); }
+    TNC_FN void put(char *at, int dtype, A v) { tnc_store_real(at, dtype, v); }
+};
+template <>
+struct tnc_scan_of<tnc_c128> {
+    TNC_FN tnc_c128 set(double v) {
+        const tnc_c128 z = {v, 0};
+        return z;
+    }
+    TNC_FN tnc_c128 get(const char *at, int dtype) {
+        return tnc_move<TNC_C128>::load(at, dtype, TN_C128);
+    }
+    TNC_FN void put(char *at, int dtype, tnc_c128 v) {
+        tnc_move<TNC_C128>::store(at, dtype, TN_C128, v);
+    }
+};
+
+/* step(a, x, factor, first): the running value after one more element. */
+template <class T>
+struct tnc_scan_sum {
+    typedef T A;
+    enum { factors = 0 };
+    TNC_FN A first() { return tnc_scan_of<A>::set(0); }
+    TNC_FN A meet(A a, A b) { return tnc_scan_plus(a, b); }
+    TNC_FN A step(A a, A x, A, bool) { return meet(a, x); }
+};
+template <class T>
+struct tnc_scan_prod {
+    typedef T A;
+    enum { factors = 0 };
+    TNC_FN A first() { return tnc_scan_of<A>::set(1); }
+    TNC_FN A meet(A a, A b) { return tnc_scan_times(a, b); }
+    TNC_FN A step(A a, A x, A, bool) { return meet(a, x); }
+};
+template <class T>
+struct tnc_scan_recurrence {
+    typedef T A;
+    enum { factors = 1 };
+    TNC_FN A first() { return tnc_scan_of<A>::set(0); }
+    TNC_FN A step(A a, A x, A factor, bool first) {
+        return first ? x : tnc_scan_plus(tnc_scan_times(a, factor), x);
+    }
+};
+
+/* --- chains ----------------------------------------------------------------------------------- */
+
+/* Lines side by side: a thread each. */
+template <class Op>
+__global__ void __launch_bounds__(128) tnc_scan_columns(tnc_scan s) {
+    typedef typename Op::A A;
+    typedef tnc_scan_of<A> of;
+    const tnc_lines &l = s.l;
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0],
+                      back = s.reverse ? -1 : 1;
+        int64_t i = s.reverse ? l.n - 1 : 0;
+        char *to = tnc_line_at(l, 0, line);
+        const char *from = tnc_line_at(l, 1, line), *factor = tnc_line_at(l, 2, line);
+        A a = Op::first();
+        for (int64_t k = 0; k < l.n; k++, i += back) {
+            A by = Op::first();
+            if (Op::factors && k) by = of::get(factor + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
+            a = Op::step(a, of::get(from + i * x, l.dtype[1]), by, k == 0);
+            of::put(to + i * y, l.dtype[0], a);
+        }
+    }
+}
+
+/* Lines whose elements are neighbours: a warp has 32 lines, 32 elements of each at a time; thread t
+ * loads and stores column t of the tile, and follows line t. */
+template <class Op>
+__global__ void __launch_bounds__(TNC_WARP) tnc_scan_lines(tnc_scan s) {
+    typedef typename Op::A A;
+    typedef tnc_scan_of<A> of;
+    TNC_SHARED(A, tile, SCAN_TILE * (SCAN_TILE + 1));
+    TNC_SHARED(A, factors, Op::factors ? SCAN_TILE * (SCAN_TILE + 1) : 1);
+    const tnc_lines &l = s.l;
+    const int t = (int)threadIdx.x;
+    const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0];
+    for (int64_t first = (int64_t)blockIdx.x * SCAN_TILE; first < l.lines;
+         first += (int64_t)gridDim.x * SCAN_TILE) {
+        const int64_t left = l.lines - first;
+        const int lines = left < SCAN_TILE ? (int)left : (int)SCAN_TILE;
+        A a = Op::first();
+        for (int64_t b = 0; b < l.n; b += SCAN_TILE) {
+            const int n = l.n - b < SCAN_TILE ? (int)(l.n - b) : (int)SCAN_TILE;
+            /* element k of the chain is i of the line */
+            const int64_t i = s.reverse ? l.n - 1 - (b + t) : b + t;
+            for (int r = 0; r < lines && t < n; r++) {
+                const int at = r * (SCAN_TILE + 1) + t;
+                tile[at] = of::get(tnc_line_at(l, 1, first + r) + i * x, l.dtype[1]);
+                if (Op::factors && b + t)
+                    factors[Op::factors ? at : 0] = of::get(
+                        tnc_line_at(l, 2, first + r) + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
+            }
+            __syncwarp();
+            for (int k = 0; k < n && t < lines; k++) {
+                const int at = t * (SCAN_TILE + 1) + k;
+                A by = Op::first();
+                if (Op::factors && b + k) by = factors[Op::factors ? at : 0];
+                a = Op::step(a, tile[at], by, b + k == 0);
+                tile[at] = a;
+            }
+            __syncwarp();
+            for (int r = 0; r < lines && t < n; r++)
+                of::put(tnc_line_at(l, 0, first + r) + i * y, l.dtype[0],
+                        tile[r * (SCAN_TILE + 1) + t]);
+            __syncwarp();
+        }
+    }
+}
+
+/* --- integers --------------------------------------------------------------------------------- */
+
+/* What lies before thread t's value among those of the block; *all: the whole. */
+template <class Op>
+TNC_FN int64_t tnc_scan_before(int64_t mine, int64_t *held, int64_t *all) {
+    const int t = (int)threadIdx.x;
+    int64_t before;
+    held[t] = mine;
+    __syncthreads();
+    for (int step = 1; step < SCAN_THREADS; step *= 2) {
+        const int64_t v = t >= step ? held[t - step] : Op::first();
+        __syncthreads();
+        held[t] = Op::meet(v, held[t]);
+        __syncthreads();
+    }
+    before = t ? held[t - 1] : Op::first();
+    *all = held[SCAN_THREADS - 1];
+    __syncthreads();
+    return before;
+}
+/* Pieces of lines: their totals, or (write) their running values behind what the pieces before them
+ * make. */
+template <class Op, bool write>
+__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_pieces(tnc_scan s) {
+    TNC_SHARED(int64_t, held, SCAN_THREADS);
+    const tnc_lines &l = s.l;
+    const int64_t jobs = l.lines * s.pieces;
+    for (int64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
+        const int64_t line = job / s.pieces,
+                      begin = job % s.pieces * SCAN_PIECE + threadIdx.x * SCAN_EACH;
+        const char *x = tnc_line_at(l, 1, line);
+        char *y = tnc_line_at(l, 0, line);
+        int64_t v[SCAN_EACH], a = Op::first(), all, before;
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            v[j] = begin + j < l.n
+                       ? tnc_load_real<int64_t>(x + (begin + j) * l.in_step[1][0], l.dtype[1])
+                       : Op::first();
+            a = Op::meet(a, v[j]);
+        }
+        before = tnc_scan_before<Op>(a, held, &all);
+        if (!write && threadIdx.x == 0) s.totals[job] = all;
+        if (!write) continue;
+        if (s.pieces > 1) before = Op::meet(s.totals[job], before);
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            before = Op::meet(before, v[j]);
+            if (begin + j < l.n)
+                tnc_store_real(y + (begin + j) * l.in_step[0][0], l.dtype[0], before);
+        }
+    }
+}
+/* The totals of a line's pieces to what lies before each: a block a line. */
+template <class Op>
+__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_totals(tnc_scan s) {
+    TNC_SHARED(int64_t, held, SCAN_THREADS);
+    for (int64_t line = blockIdx.x; line < s.l.lines; line += gridDim.x) {
+        int64_t *at = s.totals + line * s.pieces, carry = Op::first();
+        for (int64_t b = 0; b < s.pieces; b += SCAN_THREADS) {
+            const int64_t i = b + threadIdx.x, v = i < s.pieces ? at[i] : Op::first();
+            int64_t all;
+            const int64_t before = tnc_scan_before<Op>(v, held, &all);
+            if (i < s.pieces) at[i] = Op::meet(carry, before);
+            carry = Op::meet(carry, all);
+        }
+    }
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The lines of x along dim; true: they lie side by side. */
+static bool scan_plan(tnc_scan *s, const tn_frame *f, tn_tensor *factor, int64_t dim,
+                      bool reverse) {
+    tn_tensor *t[3] = {f->out[0], f->in[0], factor};
+    const int ndim = (int)tn_ndim(f->in[0]);
+    bool along[TN_MAX_DIMS] = {false};
+    if (ndim) along[dim < 0 ? dim + ndim : dim] = true;
+    memset(s, 0, sizeof *s);
+    tnc_lines_of(&s->l, t, factor ? 3 : 2, along);
+    s->reverse = reverse;
+    s->pieces = (s->l.n + SCAN_PIECE - 1) / SCAN_PIECE;
+    return s->l.in_step[1][0] != tnc_dtype_bytes(s->l.dtype[1]);
+}
+static bool scan_is_complex(const tnc_scan &s) {
+    return s.l.dtype[0] == TN_C64 || s.l.dtype[0] == TN_C128;
+}
+/* Integers in lines of their own are scanned in pieces, unless lines are short. */
+static bool scan_in_pieces(const tnc_scan &s, bool columns) {
+    return !columns && tnc_reduce_compute(s.l.dtype[0]) == TN_I64 && s.l.n > SCAN_TILE;
+}
+static bool scan_prepare(tn_frame *f, int64_t dim) {
+    tnc_scan s;
+    const bool columns = scan_plan(&s, f, NULL, dim, false);
+    int64_t n;
+    if (!scan_in_pieces(s, columns) || s.pieces < 2) return true;
+    if (__builtin_mul_overflow(s.l.lines, s.pieces * 8, &n))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !n || tn_device_scratch(f, n) != NULL;
+}
+template <class Op>
+static void scan_chains(cudaStream_t stream, const tnc_scan &s, bool columns) {
+    if (columns)
+        TNC_LAUNCH_PLAIN((tnc_scan_columns<Op>), tnc_blocks(s.l.lines, 128), 128, stream, s);
+    else
+        TNC_LAUNCH((tnc_scan_lines<Op>), tnc_blocks(s.l.lines, SCAN_TILE), TNC_WARP, stream, s);
+}
+template <class Op>
+static void scan_pieces(cudaStream_t stream, const tnc_scan &s) {
+    const unsigned blocks = tnc_blocks(s.l.lines * s.pieces, 1);
+    if (s.pieces > 1) {
+        TNC_LAUNCH((tnc_scan_pieces<Op, false>), blocks, SCAN_THREADS, stream, s);
+        TNC_LAUNCH((tnc_scan_totals<Op>), tnc_blocks(s.l.lines, 1), SCAN_THREADS, stream, s);
+    }
+    TNC_LAUNCH((tnc_scan_pieces<Op, true>), blocks, SCAN_THREADS, stream, s);
+}
+template <template <class> class Op>
+static void scan_run(tn_frame *f, int64_t dim) {
+    tnc_scan s;
+    const bool columns = scan_plan(&s, f, NULL, dim, false);
+    cudaStream_t stream = tnc_stream(f);
+    if (!s.l.lines || !s.l.n) return;
+    s.totals = (int64_t *)f->scratch;
+    if (scan_is_complex(s))
+        scan_chains<Op<tnc_c128>>(stream, s, columns);
+    else if (scan_in_pieces(s, columns))
+        scan_pieces<Op<int64_t>>(stream, s);
+    else if (tnc_reduce_compute(s.l.dtype[0]) == TN_I64)
+        scan_chains<Op<int64_t>>(stream, s, columns);
+    else
+        scan_chains<Op<double>>(stream, s, columns);
+}
+
+static bool cumsum_prepare(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return scan_prepare(f, a->dim);
+}
+static void cumsum_run(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    scan_run<tnc_scan_sum>(f, a->dim);
+}
+static bool cumprod_prepare(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    return scan_prepare(f, a->dim);
+}
+static void cumprod_run(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    scan_run<tnc_scan_prod>(f, a->dim);
+}
+static void linear_recurrence_run(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    tnc_scan s;
+    const bool columns = scan_plan(&s, f, f->in[1], a->dim, a->reverse);
+    if (!s.l.lines || !s.l.n) return;
+    if (scan_is_complex(s))
+        scan_chains<tnc_scan_recurrence<tnc_c128>>(tnc_stream(f), s, columns);
+    else
+        scan_chains<tnc_scan_recurrence<double>>(tnc_stream(f), s, columns);
+}
+
+static const tn_device_row scan_table[] = {
+    {"cumsum", false, NULL, cumsum_prepare, cumsum_run},
+    {"cumprod", false, NULL, cumprod_prepare, cumprod_run},
+    {"linear_recurrence", false, NULL, NULL, linear_recurrence_run}};
+TNC_FAMILY(scans, scan_table)

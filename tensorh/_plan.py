@@ -1,0 +1,145 @@
+"""will_it_fit: the memory that a function would take, found by running it on shapes alone."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import _C
+
+__all__ = ["Part", "Plan", "will_it_fit"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tensors of one shape and dtype that one operator made at one line.
+
+    bytes: of all of them together. count: how many. tensor: dtype and shape, or "scratch". what:
+    the operator's name. file, line: the line of the program; file is None if it is unknown.
+    """
+
+    bytes: int
+    count: int
+    what: str
+    tensor: str
+    file: str | None
+    line: int
+
+
+class Plan:
+    """What will_it_fit found.
+
+    peak: most bytes at a time. parts: what makes the peak of the tensors' memory, the largest
+    first. rest: bytes of tensors then that no part has. memory: bytes that there are, or None.
+    str() is a table; bool() is whether the peak fits into memory.
+    """
+
+    def __init__(self, peak, parts, rest, device, memory):
+        self.peak, self.parts, self.rest = peak, parts, rest
+        self.device, self.memory = device, memory
+
+    def __bool__(self):
+        if self.memory is None:
+            raise TypeError("will_it_fit: memory was not given, so there is no yes or no")
+        return self.peak <= self.memory
+
+    def __repr__(self):
+        return f"<Plan: {self._head()}>"
+
+    def __str__(self):
+        rows = [
+            (_size(p.bytes), str(p.count), p.tensor, p.what, f"{p.file or '?'}:{p.line}")
+            for p in self.parts
+        ]
+        rows.insert(0, ("memory", "count", "tensor", "made by", "at"))
+        if self.rest > 0:
+            rows.append((_size(self.rest), "", "smaller ones", "", ""))
+        wide = [max(len(row[i]) for row in rows) for i in range(5)]
+        lines = [
+            f"{row[0]:>{wide[0]}}  {row[1]:>{wide[1]}}  "
+            + "  ".join(f"{row[i]:<{wide[i]}}" for i in (2, 3, 4))
+            for row in rows
+        ]
+        return "\n".join([self._head(), *(line.rstrip() for line in lines)])
+
+    def _head(self):
+        text = f"peak {_size(self.peak)} on {self.device}"
+        if self.memory is None:
+            return text
+        return f"{text}: {'fits into' if self else 'is more than'} {_size(self.memory)}"
+
+
+def _size(n):
+    """n bytes in words: "26.2 MB"."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if n < 999.95 or unit == "GB":
+            break
+        n /= 1000
+    return f"{n} {unit}" if unit == "bytes" else f"{n:.1f} {unit}"
+
+
+def _tensors(o, found):
+    """Collects the tensors of arguments: o, those of a module, members of lists and dicts."""
+    from .nn import Module
+
+    if isinstance(o, _C.Tensor):
+        found.append(o)
+    elif isinstance(o, Module):
+        found += [*o.parameters(), *o.buffers()]
+    elif isinstance(o, Mapping):
+        for value in o.values():
+            _tensors(value, found)
+    elif isinstance(o, list | tuple):
+        for value in o:
+            _tensors(value, found)
+
+
+def _on_meta(args):
+    """A copy of arguments with tensors of meta in place of theirs."""
+    found = []
+    _tensors(args, found)
+    memo = {}
+    for t in found:
+        if id(t) in memo:
+            continue
+        made = t.detach().to("meta")
+        if isinstance(t, _C.Parameter):
+            made = _C.Parameter(made, t.requires_grad)
+        elif t.is_leaf:
+            made.requires_grad_(t.requires_grad)
+        memo[id(t)] = made
+    return copy.deepcopy(args, memo)
+
+
+def will_it_fit(fn, *args, device=None, memory=None):
+    """The memory that fn(*args) would take, without taking it: a Plan.
+
+    fn runs inside of `with torch.device("meta")`, so what it makes has shapes and no data. It gets
+    copies of args, with their tensors and the tensors of modules on meta. They count as well; make
+    optimizers in fn. It fails where a call needs data: `item()`, `nonzero()`, indexing by a mask.
+
+    device: where the program is to run. On "cpu" (None) the peak includes what the library takes
+    beside tensors, on others it is that of tensors and scratch memory, which are the CPU's.
+    memory: bytes that there are, for bool().
+
+        def step(x):
+            net = torch.nn.Linear(4096, 4096)
+            net(x).sum().backward()
+
+        plan = torch.will_it_fit(step, torch.empty(256, 4096), memory=1 << 30)
+        print(plan if plan else f"too large: {plan}")
+    """
+    name = "cpu" if device is None else str(device)
+    with _C.device("meta"):
+        _C._plan_begin()
+        try:
+            fn(*_on_meta(args))
+        finally:
+            peak, tensors, _, rest, parts = _C._plan_end()
+    on_cpu = name.partition(":")[0] == "cpu"
+    return Plan(
+        peak if on_cpu else tensors,
+        [Part(size, n, what, shape, *at) for size, n, what, shape, *at in parts],
+        rest,
+        name,
+        memory,
+    )

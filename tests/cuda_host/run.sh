@@ -1,0 +1,83 @@
+#!/bin/sh
+# CUDA without a GPU: the emulation of README.md, and what runs on it. Its own test: each word of kernels and each function of the
+# runtime means what CUDA says, and each rule stops what breaks it (words.cc, runtime.cc). With g++, with ASan and UBSan, with clang++;
+# TN_QUICK=1: with ASan and UBSan alone.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/shared.sh
+out=${BUILD:-build}/cuda_host
+mkdir -p "$out"
+passed=0 failed=0
+command -v g++ > /dev/null || { echo "no g++: left out" && echo "0 passed, 0 failed" && exit; }
+
+# A program for a way of building: NAME_WAY; compiled without a warning.
+build() { # WAY NAME SOURCE...
+    way=$1 name=$2
+    shift 2
+    flags="-std=c++17 -g -DTNC_EMULATION -Itests/cuda_host $strict"
+    rm -f "$out/${name}_$way"
+    case $way in
+    gcc) g++ $flags -O1 "$@" -o "$out/${name}_$way" -pthread ;;
+    asan) g++ $flags -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all "$@" -o "$out/${name}_$way" -pthread ;;
+    clang) clang++ $flags -O1 "$@" -o "$out/${name}_$way" -pthread ;;
+    esac > "$out/${name}_$way.said" 2>&1
+}
+add() { # NAME STATUS: what the program of this log says at its end
+    log=$out/$1.log
+    sum=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log" 2> /dev/null)
+    [ -n "$sum" ] || sum="0 1"
+    [ "$2" = 0 ] || [ "${sum#* }" != 0 ] || sum="${sum% *} 1"
+    [ "${sum#* }" = 0 ] || { echo "FAILED $1, status $2" && tail -40 "$log" | cut -c 1-300 | sed 's/^/    /'; }
+    passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
+}
+program() { # WAY NAME: one that was built is run
+    if [ -x "$out/$2_$1" ] && [ ! -s "$out/$2_$1.said" ]; then
+        "$out/$2_$1" > "$out/$2_$1.log" 2>&1
+        add "$2_$1" $?
+    else
+        echo "FAILED $2_$1: compiles" && head -20 "$out/$2_$1.said" | cut -c 1-300 | sed 's/^/    /'
+        failed=$((failed + 1))
+    fi
+}
+
+ways="asan"
+[ -n "${TN_QUICK:-}" ] || ways="gcc asan"
+[ -n "${TN_QUICK:-}" ] || ! command -v clang++ > /dev/null || ways="$ways clang"
+
+# --- the emulation itself -----------------------------------------------------------------------
+for way in $ways; do
+    build "$way" words tests/cuda_host/words.cc tests/cuda_host/other.cc &
+    build "$way" runtime tests/cuda_host/runtime.cc
+    wait
+    program "$way" words
+    program "$way" runtime
+done
+
+# --- the backend on it ----------------------------------------------------------------------------
+# Each row by its samples, bit for bit the CPU's: a sample of the rows, with threads in another order, grids of few blocks and lazy
+# streams; TN_FULL=1: all rows in each of these ways. Programs of the backend (NAME.cc), and which way each row comes (missing.txt).
+backend() { # NAME COMMAND...
+    name=$1
+    shift
+    "$@" > "$out/$name.log" 2>&1
+    add "$name" $?
+    grep -E '^(ways|missing|sample)' "$out/$name.log" | cut -c 1-200 | head -40
+}
+programs=$(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)
+if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"; done) > "$out/make.log" 2>&1; then
+    sort -u "$out/make.log"
+    for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1"}; do
+        if rows=$(sample operator 120 40); then
+            # shellcheck disable=SC2086
+            backend "rows_$(echo "$way" | tr -c 'A-Z0-9\n' _)" env $way "$out/rows" $rows
+        fi
+    done
+    for p in $programs; do
+        [ -n "${TN_ROW:-}" ] || backend "$p" "$out/program_$p" tests/cuda_host/missing.txt
+    done
+else
+    tail -30 "$out/make.log"
+    failed=$((failed + 1))
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,352 @@
+/* null.c - see null.h. It knows the library by its public functions, as any backend: what a
+ * backend has to do stands here in short. */
+#include "null.h"
+#include "tested.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { DEVICES = 3, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 };
+#define ROOM ((size_t)256 << 20) /* of a device; pages that are never touched cost nothing */
+
+int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
+int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
+    null_laters;
+const char *null_broken;
+
+/* --- memory: first fit in one range of addresses ---------------------------------------------- */
+
+typedef struct block {
+    struct block *next; /* by address */
+    size_t at, bytes;
+} block;
+typedef struct memory {
+    char *base;
+    block *first;
+    int open;    /* functions that run; 0: nobody may read */
+    size_t used; /* bytes from base that were ever given out */
+    struct {
+        size_t at, bytes;
+    } stale[STALE]; /* new and freed since it was open: NaN when it is open again */
+    int nstale;
+    tn_device_memory_info info;
+} memory;
+static memory memories[DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void memory_protect(memory *m, int how) {
+    if (m->used && mprotect(m->base, m->used, how)) abort();
+}
+static void memory_open(int device) {
+    memory *m = &memories[device];
+    pthread_mutex_lock(&lock);
+    if (m->open++ == 0) {
+        memory_protect(m, PROT_READ | PROT_WRITE);
+        while (m->nstale) {
+            m->nstale--;
+            memset(m->base + m->stale[m->nstale].at, 0xff, m->stale[m->nstale].bytes);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+static void memory_close(int device) {
+    memory *m = &memories[device];
+    pthread_mutex_lock(&lock);
+    if (--m->open == 0) memory_protect(m, PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
+
+/* NaN in each floating dtype, before anybody can read it. */
+static void memory_spoil(int device, const block *of) {
+    memory *m = &memories[device];
+    if (m->nstale == STALE) {
+        memory_open(device);
+        memory_close(device);
+    }
+    if (m->open) {
+        memset(m->base + of->at, 0xff, of->bytes);
+    } else {
+        m->stale[m->nstale].at = of->at;
+        m->stale[m->nstale++].bytes = of->bytes;
+    }
+}
+
+static bool null_open(int32_t device, char *why, size_t room) {
+    memory *m = &memories[device];
+    void *base;
+    if (m->base) return true;
+    base = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) {
+        snprintf(why, room, "no addresses are left");
+        return false;
+    }
+    m->base = (char *)base;
+    return true;
+}
+
+static void *null_alloc(int32_t device, int64_t bytes) {
+    memory *m = &memories[device];
+    const size_t wanted = ((size_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
+    block **at = &m->first, *made;
+    size_t from = 0;
+    null_allocs++;
+    if (null_fail_alloc == 0 || null_kept) return NULL;
+    if (m->info.limit && m->info.used + (int64_t)wanted > m->info.limit) return NULL;
+    if (null_fail_alloc > 0) null_fail_alloc--;
+    for (; *at && (*at)->at - from < wanted; at = &(*at)->next) from = (*at)->at + (*at)->bytes;
+    if (from + wanted > ROOM || !(made = (block *)malloc(sizeof *made))) return NULL;
+    made->next = *at;
+    made->at = from;
+    made->bytes = wanted;
+    *at = made;
+    null_blocks++;
+    m->info.used += (int64_t)wanted;
+    if (m->info.peak < m->info.used) m->info.peak = m->info.used;
+    if (from + wanted > m->used) {
+        m->used = (from + wanted + PAGE - 1) / PAGE * PAGE;
+        memory_protect(m, m->open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    }
+    memory_spoil(device, made);
+    return m->base + from;
+}
+
+static void null_free(int32_t device, void *data) {
+    memory *m = &memories[device];
+    block **at = &m->first, *gone;
+    while (*at && m->base + (*at)->at != (char *)data) at = &(*at)->next;
+    gone = *at;
+    if (!gone) abort(); /* never given out, or freed twice */
+    memory_spoil(device, gone);
+    *at = gone->next;
+    m->info.used -= (int64_t)gone->bytes;
+    free(gone);
+    null_blocks--;
+}
+
+static void null_trim(int32_t device) {
+    (void)device;
+    null_kept = 0;
+    null_trims++;
+}
+static void null_memory(int32_t device, tn_device_memory_info *to) {
+    *to = memories[device].info;
+    to->reserved = to->used + null_kept;
+    to->calls = null_allocs;
+}
+static void null_reset_peak(int32_t device) {
+    memories[device].info.peak = memories[device].info.used;
+}
+static void null_limit(int32_t device, int64_t bytes) { memories[device].info.limit = bytes; }
+static int64_t null_snapshot(int32_t device, void (*each)(const tn_device_piece *piece, void *user),
+                             void *user) {
+    const memory *m = &memories[device];
+    int64_t n = 0;
+    for (const block *b = m->first; b; b = b->next, n++) {
+        const tn_device_piece piece = {m->base + b->at, m->base, (int64_t)b->bytes, true};
+        each(&piece, user);
+    }
+    return n;
+}
+
+static void *null_host_alloc(int32_t device, int64_t bytes) {
+    void *at = NULL;
+    (void)device;
+    if (null_fail_alloc == 0) return NULL;
+    if (null_fail_alloc > 0) null_fail_alloc--;
+    if (posix_memalign(&at, ALIGN, (size_t)bytes)) return NULL;
+    null_pinned++;
+    return at;
+}
+static void null_host_free(int32_t device, void *at) {
+    (void)device;
+    null_pinned--;
+    free(at);
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+static bool null_copy(int32_t device, void *to, const void *from, int64_t bytes, enum tn_copy how,
+                      char *why, size_t room) {
+    null_copies++;
+    null_laters += (how & TN_COPY_LATER) != 0;
+    if (null_fail_copy == 0) {
+        snprintf(why, room, "the bus is on fire");
+        return false;
+    }
+    if (null_fail_copy > 0) null_fail_copy--;
+    memory_open(device);
+    memcpy(to, from, (size_t)bytes);
+    memory_close(device);
+    return true;
+}
+
+static void null_elements(int32_t device, tn_tensor *dst, const tn_tensor *src) {
+    memory_open(device);
+    tn_host_elements(dst, src);
+    memory_close(device);
+}
+
+static void null_fill(int32_t device, tn_tensor *dst, const void *unit) {
+    const tn_ints size = tn_shape(dst), stride = tn_strides(dst);
+    const int64_t each = tn_dtype_bytes(tn_dtype_of(dst));
+    int64_t index[TN_MAX_DIMS] = {0};
+    char *at = (char *)tn_device_data(dst);
+    memory_open(device);
+    for (int64_t i = tn_numel(dst); i > 0; i--) {
+        memcpy(at, unit, (size_t)each);
+        for (int64_t d = size.n - 1; d >= 0; d--) {
+            at += stride.at[d] * each;
+            if (++index[d] < size.at[d]) break;
+            at -= stride.at[d] * size.at[d] * each;
+            index[d] = 0;
+        }
+    }
+    memory_close(device);
+}
+
+static bool null_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+    (void)fault;
+    (void)device;
+    if (null_broken) snprintf(why, room, "%s", null_broken);
+    return !null_broken;
+}
+
+/* --- kernels: the CPU's ----------------------------------------------------------------------- */
+
+static bool look_of(tn_frame *f, int device) {
+    bool ok;
+    if (!f->row->look) return true;
+    memory_open(device);
+    ok = f->row->look(f);
+    memory_close(device);
+    return ok;
+}
+/* Tensors of a call that are not in the device's memory, where a kernel could not reach them,
+ * beside numbers. */
+static int64_t foreign_of(tn_tensor *const *at, int n, int device) {
+    const char *base = memories[device].base;
+    int64_t foreign = 0;
+    for (int i = 0; i < n; i++) {
+        const char *data = at[i] && tn_numel(at[i]) ? (char *)tn_device_data(at[i]) : NULL;
+        if (!data || (tn_device_of(at[i]) == TN_CPU && !tn_ndim(at[i]))) continue;
+        foreign += data < base || data >= base + ROOM;
+    }
+    return foreign;
+}
+static void run_of(tn_frame *f, int device) {
+    null_kernels++;
+    null_foreign += foreign_of(f->in, f->nin, device) + foreign_of(f->out, f->nout, device);
+    memory_open(device);
+    f->row->run(f);
+    memory_close(device);
+}
+static bool null_look(tn_frame *f) { return look_of(f, tn_frame_device(f)); }
+static void null_run(tn_frame *f) { run_of(f, tn_frame_device(f)); }
+static bool bare_look(tn_frame *f) { return look_of(f, BARE); }
+static void bare_run(tn_frame *f) { run_of(f, BARE); }
+
+static void null_properties(int32_t device, tn_device_properties *to) {
+    snprintf(to->name, sizeof to->name, "null number %d", (int)device);
+    to->memory = 1 << 20;
+}
+
+const tn_backend *tn_null_backend(void) {
+    static tn_backend null = {TN_BACKEND_VERSION,
+                              sizeof null,
+                              "null",
+                              2,
+                              0,
+                              NULL,
+                              null_open,
+                              null_alloc,
+                              null_free,
+                              null_copy,
+                              null_elements,
+                              null_fill,
+                              null_wait,
+                              null_trim,
+                              null_memory,
+                              null_reset_peak,
+                              null_limit,
+                              null_snapshot,
+                              null_host_alloc,
+                              null_host_free,
+                              null_properties};
+    tn_device_row *rows;
+    int32_t n = 1;
+    if (null.rows) return &null;
+    rows = (tn_device_row *)calloc((size_t)tn_row_count() + 1, sizeof *rows);
+    if (!rows) return NULL;
+    rows[0].look = null_look; /* every expression */
+    rows[0].run = null_run;
+    for (int64_t i = 0; i < tn_row_count(); i++) {
+        const tn_row *row = tn_row_at(i);
+        if (!row->run || row->rules || row->forms & TN_MOVES) continue;
+        rows[n].name = row->name;
+        rows[n].scratch = true;
+        rows[n].look = null_look;
+        rows[n++].run = null_run;
+    }
+    null.rows = rows;
+    null.nrows = n;
+    return &null;
+}
+
+static bool bare_open(int32_t device, char *why, size_t room) {
+    return null_open(device + BARE, why, room);
+}
+static void *bare_alloc(int32_t device, int64_t bytes) { return null_alloc(device + BARE, bytes); }
+static void bare_free(int32_t device, void *at) { null_free(device + BARE, at); }
+static bool bare_copy(int32_t device, void *to, const void *from, int64_t bytes, enum tn_copy how,
+                      char *why, size_t room) {
+    return null_copy(device + BARE, to, from, bytes, how, why, room);
+}
+static void bare_elements(int32_t device, tn_tensor *dst, const tn_tensor *src) {
+    null_elements(device + BARE, dst, src);
+}
+static void bare_fill(int32_t device, tn_tensor *dst, const void *unit) {
+    null_fill(device + BARE, dst, unit);
+}
+const tn_backend *tn_bare_backend(void) {
+    static const tn_device_row rows[] = {{NULL, false, bare_look, NULL, bare_run}};
+    static const tn_backend bare = {TN_BACKEND_VERSION,
+                                    sizeof bare,
+                                    "bare",
+                                    1,
+                                    1,
+                                    rows,
+                                    bare_open,
+                                    bare_alloc,
+                                    bare_free,
+                                    bare_copy,
+                                    bare_elements,
+                                    bare_fill,
+                                    null_wait,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL};
+    return &bare;
+}
+
+/* --- for rows.c ------------------------------------------------------------------------------- */
+
+bool tested_begin(tn_device_id *device, tn_device_id *bare) {
+    if (!tn_backend_add(tn_null_backend()) || !tn_backend_add(tn_bare_backend())) return false;
+    *device = tn_device("null:0");
+    *bare = tn_device("bare:0");
+    return true;
+}
+int64_t tested_blocks(void) { return null_blocks; }
+int64_t tested_foreign(void) {
+    const int64_t n = null_foreign;
+    null_foreign = 0;
+    return n;
+}

@@ -1,0 +1,387 @@
+/* rows.c - every row on a device (tested.h), by its own samples: no row is named here.
+ *
+ *     rows [row=NAME ... | rows=N]
+ *
+ * device  the bits, shapes, strides and devices of the CPU: called plainly, in place, with out=,
+ *         with inputs of other layouts, with its gradients and their gradients; or an error that
+ *         says that the row, or a row that it calls, has no kernel
+ * bare    on a device that has kernels for expressions alone, the same bits or an error that says
+ *         so; with the fallback the same bits, or an error that says why not
+ *
+ * Prints by which way each row came: kernel, expression, moves, view, composed; and which rows have
+ * no kernel on the device and on the bare one. */
+#include "../../src/api/ops.h"
+#include "../../src/call/call.h"
+#include "../ops/sample.h"
+#include "../rows.h"
+#include "tested.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { OUTS = 40 };
+enum { WAY_VIEW, WAY_MOVES, WAY_COMPOSED, WAY_EXPRESSION, WAY_KERNEL, WAYS };
+
+static int passed, failed;
+static const tn_row *under_way; /* for what crashes */
+static char under_way_text[400];
+
+static void crashed(int number) {
+    char text[600];
+    int n =
+        snprintf(text, sizeof text,
+                 "FAILED %s [%s]: signal %d: memory of a device was read or written by the host\n",
+                 under_way ? under_way->name : "?", under_way_text, number);
+    if (write(1, text, (size_t)n) < 0) _exit(4);
+    _exit(3);
+}
+
+static bool report(bool ok, const sample *s, const char *what) {
+    tn_error_info e;
+    if (ok) {
+        passed++;
+        return true;
+    }
+    failed++;
+    printf("FAILED %s [%s] %s: %s\n", s->row->name, s->text, tn_dtype_name(s->dtype), what);
+    if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
+    fflush(stdout);
+    return false;
+}
+
+/* The pending error's text, "" without; takes it. */
+static const char *no_error(void) {
+    static char text[600];
+    tn_error_info e;
+    text[0] = 0;
+    if (tn_error_take(&e)) snprintf(text, sizeof text, "%s", e.message);
+    return text;
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+/* Same bits, but for the payload of NaN. */
+static bool same_element(const char *a, const char *b, int dtype) {
+    tn_scalar x, y;
+    if (memcmp(a, b, tni_dtype(dtype)->bytes) == 0) return true;
+    x = tni_element(a, dtype);
+    y = tni_element(b, dtype);
+    return x.kind >= TN_KIND_FLOAT && x.real != x.real && y.real != y.real;
+}
+
+/* got, of a device, against want, of the CPU: dtype, shape and elements. */
+static bool same_bits(tn_tensor *want, tn_tensor *got, tn_device_id device) {
+    tn_tensor *a, *b;
+    if (!want || !got) return want == got;
+    if (got->device != device || !(got->flags & TNI_DEVICE) || tn_data(got)) return false;
+    if (want->dtype != got->dtype || !tni_same_shape(want, got)) return false;
+    a = tnp_clone(want, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    b = tni_device_down(tni_here(), got);
+    if (!a || !b) return false;
+    for (int64_t i = 0; i < a->numel; i++)
+        if (!same_element(tni_bytes_at(a) + i * tni_dtype_size(a),
+                          tni_bytes_at(b) + i * tni_dtype_size(b), a->dtype))
+            return false;
+    return true;
+}
+
+static bool same_strides(const tn_tensor *a, const tn_tensor *b) {
+    for (int d = 0; a && b && d < a->ndim; d++)
+        if (a->size[d] > 1 && a->numel && a->stride[d] != b->stride[d]) return false;
+    return true;
+}
+
+/* --- samples on a device ---------------------------------------------------------------------- */
+
+static int way_of(const tn_row *row) {
+    if (row->compose) return WAY_COMPOSED;
+    if (row->run == tni_run_nothing) return WAY_VIEW;
+    if (row->forms & TN_MOVES) return WAY_MOVES;
+    return row->rules ? WAY_EXPRESSION : WAY_KERNEL;
+}
+
+/* Whether the row says where its result lies. */
+static bool has_device(const tn_row *row) {
+    for (int i = 0; i < row->gen->nparam; i++)
+        if (row->gen->param[i].type == TN_T_DEVICE) return true;
+    return false;
+}
+
+/* The tensors of s on the device, in their layout; a row without tensors gets the option. */
+static bool to_device(sample *s, tn_device_id device) {
+    for (int t = 0; t < s->ntensors; t++) {
+        tn_tensor *by = tnp_to(s->tensor[t], device, TN_NO_DTYPE, false, false);
+        if (!by) return false;
+        sample_replace(s, s->tensor[t], by);
+    }
+    if (s->ntensors || s->nvalues == SAMPLE_VALUES) return true;
+    memset(&s->value[s->nvalues], 0, sizeof s->value[0]);
+    s->value[s->nvalues].name = "device";
+    s->value[s->nvalues].type = TN_T_DEVICE;
+    s->value[s->nvalues++].as.device = device;
+    return true;
+}
+
+/* Sample i, in a layout, on the CPU and on the device. */
+static bool make_both(sample *cpu, sample *dev, const tn_row *row, int i, tn_dtype dtype,
+                      int layout, tn_device_id device) {
+    under_way = row;
+    if (!sample_make(cpu, row, i, dtype, false) || !sample_make(dev, row, i, dtype, false))
+        return false;
+    memcpy(under_way_text, cpu->text, sizeof under_way_text);
+    if (!cpu->ntensors && !has_device(row)) return false;
+    if (layout && (!sample_relayout(cpu, layout) || !sample_relayout(dev, layout))) return false;
+    return to_device(dev, device);
+}
+
+static bool seeded_call(sample *s, unsigned how, tn_tensor **out, int *n) {
+    tn_manual_seed(7);
+    *n = 0;
+    return sample_call(s, how, out, OUTS, n);
+}
+
+/* --- rows without a kernel -------------------------------------------------------------------- */
+
+static int nmissing;
+
+/* Whether the pending error says that some row has no kernel; then it is taken, and the row of the
+ * sample is listed once. */
+static bool is_missing(const tn_row *row) {
+    static const tn_row *last;
+    tn_error_info e;
+    char text[200];
+    if (!tn_error_peek(&e) || !strstr(e.message, " has no kernel on ")) return false;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(e.message, ";"), e.message);
+    no_error();
+    if (last != row) {
+        nmissing++;
+        printf("missing %s: %s\n", row->name, text);
+    }
+    last = row;
+    return true;
+}
+
+/* --- what is compared ------------------------------------------------------------------------- */
+
+static bool check_plain(const tn_row *row, int i, tn_dtype dtype, int layout, tn_device_id device) {
+    sample cpu, dev;
+    tn_tensor *want[OUTS], *got[OUTS];
+    int n = 0, m = 0;
+    bool ok;
+    if (!make_both(&cpu, &dev, row, i, dtype, layout, device)) return no_error(), false;
+    if (!seeded_call(&cpu, TN_PLAIN, want, &n)) return no_error(), false;
+    ok = seeded_call(&dev, TN_PLAIN, got, &m);
+    if (!ok && is_missing(row)) return false;
+    if (!report(ok && n == m, &dev, "fails on the device")) return false;
+    report(tested_foreign() == 0, &dev, "a kernel got tensors of another place");
+    for (int k = 0; ok && k < n; k++) ok = same_bits(want[k], got[k], device);
+    if (!report(ok, &dev, "other bits, shape, dtype or device than on the CPU")) return false;
+    for (int k = 0; ok && k < n; k++) ok = same_strides(want[k], got[k]);
+    report(ok, &dev, "other strides than on the CPU");
+    for (int t = 0; ok && t < dev.ntensors; t++)
+        ok = !sample_is_written(&dev, t) || same_bits(cpu.tensor[t], dev.tensor[t], device);
+    return report(ok, &dev, "an argument that is written has other bits than on the CPU");
+}
+
+static void check_inplace(const tn_row *row, int i, tn_dtype dtype, tn_device_id device) {
+    sample cpu, dev;
+    tn_tensor *want[OUTS], *got[OUTS];
+    int n, m;
+    bool ok;
+    if (!(row->forms & TN_INPLACE) || !make_both(&cpu, &dev, row, i, dtype, 0, device) ||
+        cpu.value[0].type != TN_T_TENSOR || !seeded_call(&cpu, TN_IN_PLACE, want, &n)) {
+        no_error();
+        return;
+    }
+    ok = seeded_call(&dev, TN_IN_PLACE, got, &m) && got[0] == dev.value[0].as.tensor;
+    if (!ok && is_missing(row)) return;
+    report(ok && same_bits(want[0], got[0], device), &dev, "in place: other bits than on the CPU");
+}
+
+/* out= tensors of the results' dtype, then of a wider one and column-major: written through a
+ * temporary of the device. */
+static void check_out(const tn_row *row, int i, tn_dtype dtype, tn_device_id device) {
+    sample cpu, dev;
+    tn_tensor *want[OUTS], *got[OUTS], *given[OUTS];
+    int n, m;
+    if (!(row->forms & TN_OUT)) return;
+    for (int other = 0; other < 2; other++) {
+        bool ok = make_both(&cpu, &dev, row, i, dtype, 0, device) && dev.nvalues < SAMPLE_VALUES &&
+                  seeded_call(&cpu, TN_PLAIN, want, &n) && n;
+        for (int k = 0; ok && k < n; k++) {
+            given[k] = want[k] ? tnp_to(tnp_zeros_like(want[k], TN_NO_DTYPE, TN_NO_DEVICE), device,
+                                        other && want[k]->dtype == TN_F32 ? TN_F64 : TN_NO_DTYPE,
+                                        false, true)
+                               : NULL;
+            if (other && given[k] && given[k]->ndim == 2)
+                given[k] = tnp_t(tnp_contiguous(tnp_t(given[k])));
+            ok = given[k] != NULL;
+        }
+        if (!ok) {
+            no_error();
+            return;
+        }
+        memset(&dev.value[dev.nvalues], 0, sizeof dev.value[0]);
+        dev.value[dev.nvalues].name = "out";
+        dev.value[dev.nvalues].type = n == 1 ? TN_T_TENSOR : TN_T_TENSORS;
+        if (n == 1)
+            dev.value[dev.nvalues].as.tensor = given[0];
+        else
+            dev.value[dev.nvalues].as.tensors = tn_tensors_of(given, n);
+        dev.nvalues++;
+        ok = seeded_call(&dev, TN_PLAIN, got, &m);
+        if (!ok && strstr(no_error(), "depends on data")) return;
+        for (int k = 0; ok && k < n; k++) {
+            tn_tensor *as = got[k];
+            ok = as == given[k];
+            if (ok && as->dtype != want[k]->dtype)
+                as = tnp_to(as, TN_NO_DEVICE, (tn_dtype)want[k]->dtype, false, false);
+            ok = ok && same_bits(want[k], as, device);
+        }
+        report(ok, &dev, "out=: other bits than on the CPU");
+        report(tested_foreign() == 0, &dev, "out=: a kernel got tensors of another place");
+    }
+}
+
+/* The gradients of sum(first gradients) by the tensors under test. */
+static bool second_grads(sample *s, tn_tensor **grads) {
+    tn_tensor *out[OUTS], *roots[OUTS], *inputs[SAMPLE_TENSORS], *first[SAMPLE_TENSORS],
+        *seeds[OUTS], *second[SAMPLE_TENSORS];
+    tn_grads_options options = {seeds, false, true, true};
+    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
+    for (int t = 0; t < s->ntensors; t++) {
+        grads[t] = NULL;
+        if (!s->under_test[t]) continue;
+        s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
+        where[ninputs] = t;
+        inputs[ninputs++] = s->tensor[t];
+    }
+    if (!seeded_call(s, TN_PLAIN, out, &n)) return false;
+    for (int k = 0; k < n; k++)
+        if (out[k] && out[k]->flags & TNI_REQUIRES) {
+            roots[nroots] = out[k];
+            seeds[nroots++] = tnp_ones_like(out[k], TN_NO_DTYPE, TN_NO_DEVICE);
+        }
+    if (!nroots ||
+        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), first, &options))
+        return false;
+    nroots = 0;
+    for (int i = 0; i < ninputs; i++)
+        if (first[i] && first[i]->flags & TNI_REQUIRES) {
+            roots[nroots] = first[i];
+            seeds[nroots++] = tnp_ones_like(first[i], TN_NO_DTYPE, TN_NO_DEVICE);
+        }
+    options.create_graph = false;
+    if (!nroots ||
+        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), second, &options))
+        return false;
+    for (int i = 0; i < ninputs; i++) grads[where[i]] = second[i];
+    return true;
+}
+
+static void check_grads(const tn_row *row, int i, tn_dtype dtype, tn_device_id device) {
+    sample cpu, dev;
+    tn_tensor *want[SAMPLE_TENSORS], *got[SAMPLE_TENSORS];
+    if (row->grad == tn_grad_zero || (!row->grad && !row->compose)) return;
+    for (int order = 0; order < 3; order++) {
+        const unsigned how = order == 1 ? TN_IN_PLACE : TN_PLAIN;
+        bool ok = order != 1 || row->forms & TN_INPLACE;
+        ok = ok && make_both(&cpu, &dev, row, i, dtype, 0, device) &&
+             (order != 1 || cpu.value[0].type == TN_T_TENSOR);
+        ok = ok && (order == 2 ? second_grads(&cpu, want) : sample_grads(&cpu, how, want));
+        no_error();
+        if (!ok) continue; /* the CPU has none */
+        ok = order == 2 ? second_grads(&dev, got) : sample_grads(&dev, how, got);
+        if (!ok && is_missing(row)) continue;
+        for (int t = 0; ok && t < cpu.ntensors; t++) ok = same_bits(want[t], got[t], device);
+        report(ok, &dev,
+               order == 0   ? "gradients: others than on the CPU"
+               : order == 1 ? "gradients in place: others than on the CPU"
+                            : "second gradients: others than on the CPU");
+    }
+}
+
+/* --- a device without kernels ----------------------------------------------------------------- */
+
+/* The first sample on bare:0: true if it is refused without the fallback. */
+static bool check_bare(const tn_row *row, tn_device_id device) {
+    bool refused = false;
+    for (int fallback = 0; fallback < 2; fallback++) {
+        sample cpu, dev;
+        tn_tensor *want[OUTS], *got[OUTS];
+        const char *text;
+        int n = 0, m = 0;
+        bool ok = make_both(&cpu, &dev, row, 0, TN_F32, 0, device) &&
+                  seeded_call(&cpu, TN_PLAIN, want, &n);
+        no_error();
+        if (!ok) return refused;
+        tn_device_fallback(fallback);
+        ok = seeded_call(&dev, TN_PLAIN, got, &m);
+        tn_device_fallback(false);
+        text = no_error();
+        if (!ok) {
+            const char *wants =
+                fallback ? "does not run on copies" : " has no kernel on bare:0; copy";
+            report(strstr(text, wants) != NULL, &dev, text);
+            refused = refused || !fallback;
+            if (fallback) printf("fallback refused: %s\n", row->name);
+            continue;
+        }
+        for (int k = 0; ok && k < n; k++) ok = same_bits(want[k], got[k], device);
+        report(ok && n == m, &dev, "bare: other bits than on the CPU");
+    }
+    return refused;
+}
+
+/* --- main ------------------------------------------------------------------------------------- */
+
+static void walk_row(const tn_row *row, tn_device_id device, bool deep) {
+    static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_BF16, TN_C64, TN_F64};
+    const int count = sample_count(row);
+    for (int i = 0; i < count; i++)
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+            const int64_t mark = tn_scope_begin();
+            if ((deep || d < 2 || i == 0) && check_plain(row, i, dtypes[d], 0, device)) {
+                check_inplace(row, i, dtypes[d], device);
+                check_out(row, i, dtypes[d], device);
+                if (d == 0 || d == 3) check_grads(row, i, dtypes[d], device);
+                if (d == 0 && !sample_reads_memory(row) && !sample_draws(row))
+                    check_plain(row, i, dtypes[d], SAMPLE_TRANSPOSED, device);
+            }
+            tn_scope_end(mark);
+        }
+}
+
+int main(int argc, char **argv) {
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    int ways[WAYS] = {0}, refused = 0, rows = 0;
+    tn_device_id device, bare;
+    if (!rows_begin(argc, argv, tables)) return 1;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    signal(SIGSEGV, crashed);
+    signal(SIGBUS, crashed);
+    if (!tested_begin(&device, &bare)) return 1;
+    for (int64_t r = 0; r < tn_row_count(); r++) {
+        const tn_row *row = tn_row_at(r);
+        const int64_t mark = tn_scope_begin();
+        if (rows_take(0, r) && sample_count(row)) {
+            rows++;
+            ways[way_of(row)]++;
+            walk_row(row, device, getenv("TN_QUICK") == NULL);
+            if (bare != TN_NO_DEVICE) refused += check_bare(row, bare);
+        }
+        tn_scope_end(mark);
+    }
+    printf(
+        "ways on %s: %d rows, of which %d kernel, %d expression, %d moves, %d view, %d composed; "
+        "%d have no kernel; the bare device refuses %d\n",
+        tn_device_name(device), rows, ways[WAY_KERNEL], ways[WAY_EXPRESSION], ways[WAY_MOVES],
+        ways[WAY_VIEW], ways[WAY_COMPOSED], nmissing, refused);
+    if (tested_blocks()) {
+        failed++;
+        printf("FAILED %lld blocks of devices were not freed\n", (long long)tested_blocks());
+    }
+    tn_context_free(NULL);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

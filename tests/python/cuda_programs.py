@@ -1,0 +1,271 @@
+"""Programs of test_cuda.py: `python cuda_programs.py NAME` runs one where there are devices."""
+
+import copy
+import io
+import os
+import pickle
+import sys
+import threading
+
+import tensorh as torch
+
+
+def raises(error, text, call):
+    try:
+        call()
+    except error as e:
+        assert text in str(e), (text, str(e))
+    else:
+        raise AssertionError(f"no {error.__name__}: {text}")
+
+
+def tensors():
+    assert not torch.cuda.is_initialized()
+    assert torch.cuda.is_available() and torch.cuda.device_count() == 2
+    assert not torch.cuda.is_initialized()
+    x = torch.full((2, 3), 1.5, device="cuda")
+    assert torch.cuda.is_initialized()
+    assert x.device == torch.device("cuda:0") == torch.device("cuda", 0) == torch.device(0)
+    assert (x.is_cuda, x.is_cpu, x.get_device()) == (True, False, 0)
+    assert repr(x[0]) == "tensor([1.5000, 1.5000, 1.5000], device='cuda:0')"
+    assert x.tolist() == [[1.5] * 3] * 2 and x[0, 0].item() == 1.5 == float(x[0, 0])
+    y = torch.tensor([1, 2, 3], device="cuda:1")
+    assert y.device.index == 1 and y.cpu().tolist() == [1, 2, 3]
+    assert torch.ones(1, device=1).get_device() == 1 and x.to(1).get_device() == 1
+    assert x.to(0) is x.cuda() is x.to("cuda") is x and x.cpu().cuda(1).device.index == 1
+    assert torch.zeros_like(x).device == x.device == x.new_tensor([1]).device
+    assert x.data_ptr() and x[1].data_ptr() - x.data_ptr() == 12
+    assert torch.zeros(2, 2, device=torch.device("cuda"))[torch.tensor(1).item()].sum() == 0
+    assert not x.is_pinned()
+
+
+def arithmetic():
+    torch.manual_seed(3)
+    a, b = torch.randn(7, 9), torch.randn(9)
+
+    def compute(a, b):
+        r = (a * b + 2).exp() / (a.abs() + 1)
+        return r, r.sum(0), r.t().mean(1), r.amax(), (r > 1).int().sum(), r.double().sqrt()
+
+    for host, device in zip(compute(a, b), compute(a.cuda(), b.cuda()), strict=True):
+        assert device.is_cuda and device.dtype is host.dtype
+        assert torch.equal(device.cpu(), host)
+
+
+class Net(torch.nn.Module):
+    """Linear, ReLU, Linear."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Linear(4, 8)
+        self.b = torch.nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.b(self.a(x).relu())
+
+
+def training():
+    def losses(device, optimizer, **options):
+        torch.manual_seed(1)
+        net = Net().to(device)
+        x, y = torch.randn(16, 4).to(device), torch.randn(16, 2).to(device)
+        step = optimizer(net.parameters(), **options)
+        found = []
+        for _ in range(12):
+            step.zero_grad()
+            loss = torch.nn.functional.mse_loss(net(x), y)
+            loss.backward()
+            assert all(p.grad.device == p.device == x.device for p in net.parameters())
+            step.step()
+            found.append(loss.item())
+        return found
+
+    for how in ({"optimizer": torch.optim.SGD, "lr": 0.1, "momentum": 0.9},
+                {"optimizer": torch.optim.AdamW, "lr": 0.01}):  # fmt: skip
+        host = losses("cpu", **how)
+        assert host[-1] < 0.9 * host[0] and losses("cuda", **how) == host == losses("cuda:1", **how)
+
+
+def modules():
+    net = Net()
+    weight = net.a.weight
+    assert net.cuda() is net and net.a.weight is weight and weight.is_cuda
+    assert {t.device for t in net.state_dict().values()} == {torch.device("cuda:0")}
+    assert net.to("cuda:1").b.bias.get_device() == 1 == net.to(1).b.bias.get_device()
+    assert net.cpu().b.bias.is_cpu and net.to(torch.device("cuda", 0)).b.bias.is_cuda
+    assert Net().cuda(1).a.weight.get_device() == 1
+
+
+def current_device():
+    cuda = torch.cuda
+    assert cuda.current_device() == 0
+    with cuda.device(1):
+        assert cuda.current_device() == 1 and torch.ones(1, device="cuda").get_device() == 1
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(cuda.current_device()))
+        thread.start()
+        thread.join()
+        assert seen == [0]
+    assert cuda.current_device() == 0
+    with cuda.device(None), cuda.device("cuda:1"), cuda.device_of(torch.ones(1, device="cuda:0")):
+        assert cuda.current_device() == 0
+    cuda.set_device("cuda:1")
+    cuda.set_device(-1)
+    assert cuda.current_device() == 1 == torch.accelerator.current_device_index()
+    torch.set_default_device("cuda")
+    assert torch.ones(1).get_device() == 1
+    cuda.set_device(0)
+    assert torch.zeros(1).get_device() == 0
+    assert torch.get_default_device() == torch.device("cuda:0")
+    torch.set_default_device(None)
+    with torch.device("cuda:1"):
+        assert torch.tensor([1.0]).get_device() == 1
+    assert torch.ones(1).is_cpu
+    raises(ValueError, "Expected a cuda device, but got: cpu", lambda: cuda.set_device("cpu"))
+    raises(ValueError, "with a specified index", lambda: cuda.set_device("cuda"))
+    raises(RuntimeError, "'cuda:2' here: the last one is cuda:1", lambda: cuda.set_device(2))
+    raises(RuntimeError, "'cuda:7' here", lambda: torch.ones(1, device="cuda:7"))
+
+
+def facts():
+    cuda = torch.cuda
+    p = cuda.get_device_properties(1)
+    assert cuda.get_device_name(1) == p.name == "emulated device 1"
+    assert cuda.get_device_capability() == (9, 0) == (p.major, p.minor)
+    assert p.total_memory == 1 << 30 and p.multi_processor_count == 4
+    assert "name='emulated device 1', major=9, minor=0, total_memory=1024MB" in repr(p)
+    assert torch.version.cuda == "13.0" and torch.backends.cuda.is_built()
+    assert torch.backends.cuda.is_available() and not torch.backends.cudnn.is_available()
+    a = torch.accelerator
+    assert a.is_available() and a.device_count() == 2
+    assert a.current_accelerator() == torch.device("cuda")
+    a.synchronize()
+    cuda.synchronize(torch.device("cuda:1"))
+    assert cuda.is_bf16_supported()
+    assert torch.Generator("cuda").device == torch.device("cuda:0")
+    assert torch.Generator("cuda:1").clone_state().device.index == 1
+    cuda.manual_seed_all(5)
+    assert torch.initial_seed() == 5
+
+
+def memory():
+    cuda = torch.cuda
+    assert cuda.memory_allocated() == cuda.max_memory_allocated() == cuda.memory_reserved() == 0
+    x = torch.zeros(1 << 20, device="cuda")
+    assert cuda.memory_allocated() == 4 << 20 and cuda.memory_reserved() >= 4 << 20
+    y = x + 1
+    del y
+    assert cuda.memory_allocated("cuda:0") == 4 << 20
+    assert cuda.max_memory_allocated() == 8 << 20
+    cuda.reset_peak_memory_stats()
+    assert cuda.max_memory_allocated() == 4 << 20 and cuda.memory_allocated(1) == 0
+    stats = cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == 4 << 20
+    assert "allocated_bytes.all.peak" in cuda.memory_summary()
+    free, whole = cuda.mem_get_info()
+    assert whole == 1 << 30 and free == whole - cuda.memory_reserved()
+    assert cuda.mem_get_info(1)[1] == whole
+    cuda.empty_cache()
+
+
+def files():
+    x = torch.arange(12.0).reshape(3, 4).cuda()
+    f = io.BytesIO()
+    torch.save({"x": x, "column": x[:, 1:3], "t": x.t(), "h": torch.ones(2), "d": x.device}, f)
+
+    def load(**options):
+        f.seek(0)
+        return torch.load(f, **options)
+
+    same = load()
+    assert same["x"].device == x.device == same["d"] and torch.equal(same["x"].cpu(), x.cpu())
+    assert same["column"].tolist() == x[:, 1:3].tolist() and same["h"].is_cpu
+    same["x"][0, 1] = 50
+    assert same["column"][0, 0] == 50 and same["t"][1, 0] == 50
+    assert load(map_location="cpu")["t"].is_cpu
+    assert load(map_location="cuda")["h"].is_cuda
+    assert load(map_location=torch.device("cuda", 1))["x"].get_device() == 1
+    assert load(map_location={"cuda:0": "cuda:1"})["column"].get_device() == 1
+    assert load(map_location=lambda s, at: s)["x"].is_cpu
+    assert load(map_location=lambda s, at: s.cuda(1))["x"].get_device() == 1
+    part = x.t()[1:, 1:]
+    f = io.BytesIO()
+    torch.save(part, f)
+    assert load().tolist() == part.tolist()
+
+
+def pickles():
+    matrix = torch.arange(6.0).reshape(2, 3).cuda()
+    p = torch.nn.Parameter(torch.ones(2).cuda(1))
+    for x in (matrix, p, matrix.t(), torch.zeros(0, 3, device="cuda")):
+        for protocol in (2, 5):
+            y = pickle.loads(pickle.dumps(x, protocol))
+            assert type(y) is type(x) and y.device == x.device and y.stride() == x.stride()
+            assert y.tolist() == x.tolist() and y.requires_grad == x.requires_grad
+        z = copy.deepcopy(x)
+        assert z.device == x.device and z.tolist() == x.tolist()
+    for device in ("cuda", "cuda:1", "cuda:63"):
+        device = torch.device(device)
+        assert pickle.loads(pickle.dumps(device)) == device == copy.copy(device)
+        assert hash(device) == hash(torch.device(str(device)))
+    assert torch.device("cuda") != torch.device("cuda:0")
+    assert pickle.loads(pickle.dumps(torch.Generator("cuda:1"))).device.index == 1
+
+
+def other_libraries():
+    x = torch.ones(2, device="cuda:1", requires_grad=True)
+    text = (
+        "can't convert cuda:1 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+        "host memory first."
+    )
+    raises(TypeError, text, x.numpy)
+    raises(TypeError, text, x.detach().numpy)
+    assert x.numpy(force=True).tolist() == [1, 1]
+    raises(BufferError, "not on the CPU", lambda: memoryview(x.detach()))
+    x = x.detach()
+    assert x.__dlpack_device__() == (2, 1) and torch.ones(1).__dlpack_device__() == (1, 0)
+    assert "dltensor_versioned" in repr(x.__dlpack__(max_version=(1, 0)))
+    raises(BufferError, "CUDA", lambda: x.__dlpack__(dl_device=(1, 0)))
+
+
+def errors():
+    x = torch.ones(3, device="cuda")
+    raises(RuntimeError, "cuda:1", lambda: x + torch.ones(3, device="cuda:1"))
+    raises(RuntimeError, "cuda:0", lambda: x + torch.ones(3))
+    assert (x + torch.tensor(2.0)).tolist() == [3, 3, 3]
+    raises(RuntimeError, "Invalid device, must be cuda device", lambda: x.cuda("cpu"))
+    raises(RuntimeError, "Device index must not be negative", lambda: x.to(-1))
+    raises(TypeError, "device", lambda: torch.ones(1, device=True))
+    raises(RuntimeError, "meta", lambda: torch.Generator("meta"))
+    assert (x * 2).tolist() == [2, 2, 2]
+
+
+def fork():
+    x = torch.ones(3, device="cuda")
+    child = os.fork()
+    if not child:
+        try:
+            raises(RuntimeError, "'spawn' start method", lambda: torch.ones(1, device="cuda"))
+            assert torch.ones(2).sum() == 2
+        except BaseException as e:
+            print(e)
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0 and x.sum() == 3
+
+
+def loading():
+    data = torch.utils.data.TensorDataset(torch.arange(8.0), torch.arange(8))
+    loader = torch.utils.data.DataLoader(data, batch_size=4, num_workers=2, pin_memory=True)
+    got = [(x.to("cuda", non_blocking=True) + 1, y) for x, y in loader]
+    assert [x.tolist() for x, _ in got] == [[1, 2, 3, 4], [5, 6, 7, 8]]
+    assert all(x.is_cuda and y.is_cpu for x, y in got)
+
+
+PROGRAMS = (
+    tensors, arithmetic, training, modules, current_device, facts, memory, files, pickles,
+    other_libraries, errors, fork, loading,
+)  # fmt: skip
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
