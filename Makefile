@@ -47,6 +47,7 @@ help:
 	@echo "make stubs          write the package's .pyi files"
 	@echo "make test-python-torch  compare losses with torch's (TORCH_PYTHON= has torch; else installs it)"
 	@echo "make test-array-api run the array API standard's suite, fetched by git (EXAMPLES=100)"
+	@echo "make gpu            compile by nvcc what make test-gpu runs (CUDA_ARCH=sm_90)"
 	@echo "make bench          measure beside torch (TORCH= has it; BENCH='calls fashion kernels import python')"
 	@echo "make data           unpack Fashion-MNIST; on Debian as root, install it first"
 	@echo "make install        install headers and a pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
@@ -176,7 +177,38 @@ $(BUILD)/cuda_host/rows: $(CUDA_OBJECTS) $(BUILD)/libtensor.a $(addprefix $(BUIL
 $(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
 	$(CXX) $(CUDA_FLAGS) $< -x none $(CUDA_OBJECTS) $(BUILD)/libtensor.a -o $@ $(LIBS)
 
--include $(OBJECTS:.o=.d) $(CHECKED:.o=.d) $(UNIT:=.d) $(wildcard $(BUILD)/cuda_host/*.d)
+# The same programs on a GPU: make gpu compiles them by nvcc for CUDA_ARCH, the lane gpu runs them where there is one.
+CUDA_ARCH ?= sm_90
+NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
+GPU_FLAGS = -std=c++17 -O2 -fmad=false -arch=$(CUDA_ARCH) -DTNI_OBJECTS -Xcompiler -fPIC
+GPU_OBJECTS = $(patsubst src/cuda/%.cu,$(BUILD)/gpu/%.o,$(wildcard src/cuda/*.cu))
+GPU_PROGRAMS = $(addprefix $(BUILD)/gpu/,rows random products)
+$(BUILD)/gpu/%.o: src/cuda/%.cu | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(NVCC) $(GPU_FLAGS) -MD -c $< -o $@
+$(BUILD)/gpu/%.o: tests/cuda_host/%.cc | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
+$(BUILD)/gpu/libbackend.so: $(GPU_OBJECTS)
+	$(NVCC) -shared -arch=$(CUDA_ARCH) $^ -o $@
+GPU_LINK = $(NVCC) -arch=$(CUDA_ARCH) $(filter %.o,$^) -L$(BUILD)/gpu -lbackend -Xcompiler -rdynamic -Xlinker -rpath='$$ORIGIN' \
+    -Xlinker --whole-archive $(BUILD)/libtensor.a -Xlinker --no-whole-archive -lm -lpthread -ldl -o $@
+$(BUILD)/gpu/rows: $(BUILD)/gpu/tested.o $(addprefix $(BUILD)/cuda_host/,rows.o sample.o) $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+	$(GPU_LINK)
+# An object of its own name beside that of src/cuda/NAME.cu.
+$(BUILD)/gpu/random: $(BUILD)/gpu/test_random.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+	$(GPU_LINK)
+$(BUILD)/gpu/test_random.o: tests/cuda_host/random.cc | $(BUILD)/generated
+	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
+$(BUILD)/gpu/products: $(BUILD)/gpu/test_products.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+	$(GPU_LINK)
+$(BUILD)/gpu/test_products.o: tests/gpu/products.cc | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
+.PHONY: gpu
+gpu: $(GPU_PROGRAMS)
+
+-include $(OBJECTS:.o=.d) $(CHECKED:.o=.d) $(UNIT:=.d) $(wildcard $(BUILD)/cuda_host/*.d $(BUILD)/gpu/*.d)
 
 # --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
 test: built

@@ -1,0 +1,166 @@
+"""cuda.py [--rounds N] [--only WORD] - tensorh on a GPU beside torch, turn by turn, both called from Python.
+
+Each round runs the cases in a process of each library, in changing order; the table has the median over the rounds of the
+time (us) of one call with its wait, many calls behind each other, and the ratio ours / torch (lowest..highest). Needs a
+python with torch, tensorh with its module of CUDA (TENSORH_CUDA_LIBRARY) and a GPU.
+
+    cuda.py --worker LIBRARY     the cases of one library: "name us" lines
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+def batches(torch, call, least):
+    """Microseconds of one call: the median of five batches that each take `least` seconds or more."""
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    count, found = 1, []
+    while len(found) < 5:
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        torch.cuda.synchronize()
+        took = time.perf_counter() - start
+        if took < least and not found:
+            count *= max(2, min(16, int(least / max(took, 1e-6)) + 1))
+            continue
+        found.append(took * 1e6 / count)
+    return statistics.median(found)
+
+
+def pointwise(torch, case):
+    x, y = (torch.randn(4096, 4096, device="cuda") for _ in range(2))
+    h = x.to(torch.bfloat16)
+    small = torch.randn(1000, device="cuda")
+    case("add_16M", lambda: x + y)
+    case("add_transposed_16M", lambda: x + y.t())
+    case("exp_16M", lambda: x.exp())
+    case("gelu_16M", lambda: torch.nn.functional.gelu(x))
+    case("mul_bf16_16M", lambda: h * h)
+    case("clone_16M", lambda: x.clone())
+    case("copy_transposed_16M", lambda: x.t().contiguous())
+    case("add_1000", lambda: small + small)
+
+
+def reductions(torch, case):
+    x = torch.randn(4096, 4096, device="cuda")
+    case("sum_16M", lambda: x.sum())
+    case("sum_rows_16M", lambda: x.sum(1))
+    case("sum_columns_16M", lambda: x.sum(0))
+    case("amax_rows_16M", lambda: x.amax(1))
+    case("softmax_16M", lambda: torch.softmax(x, 1))
+    case("log_softmax_16M", lambda: torch.log_softmax(x, 1))
+    w, b = torch.ones(4096, device="cuda"), torch.zeros(4096, device="cuda")
+    case("layer_norm_16M", lambda: torch.nn.functional.layer_norm(x, (4096,), w, b))
+    case("cumsum_16M", lambda: x.cumsum(1))
+    case("var_16M", lambda: x.var(1))
+
+
+def order(torch, case):
+    x = torch.randn(1_000_000, device="cuda")
+    rows = torch.randint(0, 1_000_000, (1_000_000,), device="cuda")
+    table = torch.randn(50_000, 256, device="cuda")
+    words = torch.randint(0, 50_000, (20_000,), device="cuda")
+    case("sort_1M", lambda: x.sort())
+    case("topk_1M", lambda: x.topk(100))
+    case("index_select_1M", lambda: x.index_select(0, rows))
+    case("embedding_20k", lambda: torch.nn.functional.embedding(words, table))
+    case("index_add_1M", lambda: torch.zeros(1_000_000, device="cuda").index_add_(0, rows, x))
+    case("randn_16M", lambda: torch.randn(4096, 4096, device="cuda"))
+
+
+def products(torch, case):
+    a, b = (torch.randn(4096, 4096, device="cuda") for _ in range(2))
+    h, k = a.to(torch.bfloat16), b.to(torch.bfloat16)
+    v = torch.randn(4096, device="cuda")
+    c = torch.randn(64, 512, 64, device="cuda")
+    case("matmul_4096", lambda: a @ b)
+    case("matmul_bf16_4096", lambda: h @ k)
+    case("matmul_512", lambda: a[:512, :512] @ b[:512, :512])
+    case("matvec_4096", lambda: a @ v)
+    case("bmm_64x512x64", lambda: c @ c.transpose(1, 2))
+
+
+def convolutions(torch, case):
+    conv = torch.nn.functional.conv2d
+    x, w = torch.randn(32, 64, 56, 56, device="cuda"), torch.randn(64, 64, 3, 3, device="cuda")
+    case("conv_64x56x56", lambda: conv(x, w, padding=1))
+    case("max_pool_64x56x56", lambda: torch.nn.functional.max_pool2d(x, 2))
+    w.requires_grad_()
+
+    def both():
+        w.grad = None
+        conv(x, w, padding=1).sum().backward()
+
+    case("conv_and_weight_grad", both)
+
+
+def training(torch, case):
+    nn, f = torch.nn, torch.nn.functional
+    net = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)).to("cuda")
+    step = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    x, y = torch.randn(128, 784, device="cuda"), torch.randint(0, 10, (128,), device="cuda")
+
+    def one():
+        step.zero_grad()
+        f.cross_entropy(net(x), y).backward()
+        step.step()
+
+    case("mlp_step_128", one)
+
+
+def worker(library, only):
+    if library == "tensorh":
+        import tensorh as torch
+    else:
+        import torch
+    torch.manual_seed(1)
+
+    def case(name, call):
+        if only in name:
+            try:
+                print(name, f"{batches(torch, call, 0.02):.3f}", flush=True)
+            except Exception as e:
+                print(f"{library} {name}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
+
+    for group in (pointwise, reductions, order, products, convolutions, training):
+        group(torch, case)
+
+
+def values(library, only):
+    command = [sys.executable, os.path.abspath(__file__), "--worker", library, "--only", only]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        print(f"{library}: status {done.returncode}")
+    return {name: float(v) for name, v in (line.split() for line in done.stdout.splitlines())}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--only", default="")
+    p.add_argument("--worker")
+    a = p.parse_args()
+    if a.worker:
+        return worker(a.worker, a.only)
+    ours, theirs = [], []
+    for k in range(a.rounds):
+        for library in ("tensorh", "torch")[:: 1 if k % 2 == 0 else -1]:
+            (ours if library == "tensorh" else theirs).append(values(library, a.only))
+    print(f"{'case':24} {'ours us':>12} {'torch us':>12}   ratio (lowest..highest of {a.rounds})")
+    for name in ours[0]:
+        mine, other = [r.get(name) for r in ours], [r.get(name) for r in theirs]
+        if None in mine or None in other:
+            print(f"{name:24} not in every round")
+            continue
+        ratios = [m / o for m, o in zip(mine, other)]
+        print(f"{name:24} {statistics.median(mine):12.2f} {statistics.median(other):12.2f}   "
+              f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})")
+
+
+main()
