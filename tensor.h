@@ -37571,6 +37571,20 @@ TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
 
 /* src/ops/elementwise/closeness.c - whether tensors have equal or close elements: one answer for both tensors, or one for each pair of elements */
 
+#define LENGTH static double compare_length
+
+/* src/base/length.inl - the magnitude of x + iy, for the CPU and for CUDA: a function of the same bits everywhere, which hypot of a library is not */
+LENGTH(double x, double y) {
+    double most = fmax(fabs(x), fabs(y));
+    int power;
+    if (most - most != 0 || most == 0) return fabs(x) + fabs(y);
+    frexp(most, &power);
+    x = ldexp(x, -power);
+    y = ldexp(y, -power);
+    return ldexp(sqrt(fma(x, x, y * y)), power);
+}
+#undef LENGTH
+
 static bool compare_dtypes(tn_frame *f) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
     return x->dtype == y->dtype ||
@@ -37610,9 +37624,9 @@ static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bo
         (y.real != y.real || y.imaginary != y.imaginary))
         return true;
     if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
+    apart = x.kind == TN_KIND_COMPLEX ? compare_length(x.real - y.real, x.imaginary - y.imaginary)
                                       : fabs(x.real - y.real);
-    size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
+    size = y.kind == TN_KIND_COMPLEX ? compare_length(y.real, y.imaginary) : fabs(y.real);
     return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0);
 }
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
@@ -40745,7 +40759,7 @@ static tni_pair qr_reflection(const tni_planes *a, int64_t j) {
     const double rest = qr_norm(a, j + 1, j);
     tni_pair tau = {0, 0}, under, beta = {0, 0};
     if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(hypot(hypot(head.re, head.im), rest), head.re);
+    beta.re = -copysign(qr_norm(a, j, j), head.re);
     tau.re = (beta.re - head.re) / beta.re;
     tau.im = -head.im / beta.re;
     under.re = head.re - beta.re;

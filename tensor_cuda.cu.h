@@ -9852,14 +9852,28 @@ struct tnc_closeness {
     bool close, equal_nan;
 };
 
+#define LENGTH TNC_FN double tnc_length
+
+/* src/base/length.inl - the magnitude of x + iy, for the CPU and for CUDA: a function of the same bits everywhere, which hypot of a library is not */
+LENGTH(double x, double y) {
+    double most = fmax(fabs(x), fabs(y));
+    int power;
+    if (most - most != 0 || most == 0) return fabs(x) + fabs(y);
+    frexp(most, &power);
+    x = ldexp(x, -power);
+    y = ldexp(y, -power);
+    return ldexp(sqrt(fma(x, x, y * y)), power);
+}
+#undef LENGTH
+
 TNC_FN bool tnc_close_complex(const tnc_closeness &c, tnc_c128 x, tnc_c128 y) {
     double apart, size;
     if (x.re == y.re && x.im == y.im) return true;
     if (!c.close) return false;
     if (c.equal_nan && (x.re != x.re || x.im != x.im) && (y.re != y.re || y.im != y.im))
         return true;
-    apart = hypot(x.re - y.re, x.im - y.im);
-    size = hypot(y.re, y.im);
+    apart = tnc_length(x.re - y.re, x.im - y.im);
+    size = tnc_length(y.re, y.im);
     return apart - apart == 0 && apart <= c.atol + fma(fabs(c.rtol), size, 0.0);
 }
 TNC_FN bool tnc_close_float(const tnc_closeness &c, double x, double y) {
@@ -15599,7 +15613,7 @@ TNC_FN tnc_qr_head tnc_qr_reflection(const tnc_matrix<T, parts> &a, int64_t m, i
     tnc_qr_head h = {{0, 0}, {0, 0}, {0, 0}, false};
     if (rest == 0 && head.im == 0) return h;
     h.there = true;
-    h.beta.re = -copysign(hypot(hypot(head.re, head.im), rest), head.re);
+    h.beta.re = -copysign(tnc_qr_norm<T, parts>(a, m, j, j), head.re);
     h.tau = tnc_pair_of{(double)(T)((h.beta.re - head.re) / h.beta.re),
                         (double)(T)(-head.im / h.beta.re)};
     h.under = tnc_pair_of{head.re - h.beta.re, head.im};

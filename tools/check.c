@@ -50,7 +50,7 @@ static const struct {
     {"nn", "api", "modules: rows, parts, trees, state, forward"},
     {"optim", "api nn", "optimizers, schedules, clipping"},
     {"data", "api nn optim", "data sets, loaders, the training loop, checkpoints of it"},
-    {"cuda", "api simd gen", "the CUDA backend: kernels by family, memory, streams"},
+    {"cuda", "api base simd gen", "the CUDA backend: kernels by family, memory, streams"},
     {"py", "api gen", "the Python package's C part"}, /* gen: comments of rows, for docstrings */
 };
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };

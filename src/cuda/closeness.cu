@@ -12,14 +12,17 @@ struct tnc_closeness {
     bool close, equal_nan; /* close: or exactly equal */
 };
 
+#define LENGTH TNC_FN double tnc_length
+#include "../base/length.inl"
+
 TNC_FN bool tnc_close_complex(const tnc_closeness &c, tnc_c128 x, tnc_c128 y) {
     double apart, size;
     if (x.re == y.re && x.im == y.im) return true;
     if (!c.close) return false;
     if (c.equal_nan && (x.re != x.re || x.im != x.im) && (y.re != y.re || y.im != y.im))
         return true;
-    apart = hypot(x.re - y.re, x.im - y.im);
-    size = hypot(y.re, y.im);
+    apart = tnc_length(x.re - y.re, x.im - y.im);
+    size = tnc_length(y.re, y.im);
     return apart - apart == 0 && apart <= c.atol + fma(fabs(c.rtol), size, 0.0);
 }
 TNC_FN bool tnc_close_float(const tnc_closeness &c, double x, double y) {

@@ -1,7 +1,8 @@
 /* products.cc - products of matrices on a GPU as programs get them, by cuBLASLt where it is
  * installed: each element against the sum in double by loops of this file, within the bound of the
  * error of a sum of k products in any order (Higham, Accuracy and Stability, 3.1): gamma(k) of the
- * accumulator times |a| |b|, and one rounding to the dtype of the result.
+ * accumulator times |a| |b|, and a rounding to the dtype of the result; with a summand in front of
+ * the product a second one, for the library may round the product before it adds.
  *
  *     products          0 if all are; the last line but one says whether the library was used */
 #include "../../src/api/cuda.h"
@@ -21,8 +22,8 @@ typedef std::vector<double> numbers;
 static tn_ints dims(const std::vector<int64_t> &of) { return tn_ints_of(of.data(), of.size()); }
 /* Random numbers of a shape and dtype on the device, and what they are after rounding. */
 static tn_tensor *drawn(const std::vector<int64_t> &shape, tn_dtype dtype, numbers *v) {
-    tn_tensor *host = tnp_to(tnp_randn(dims(shape), NULL, TN_F64, TN_CPU), TN_CPU, dtype, false,
-                             false);
+    tn_tensor *host =
+        tnp_to(tnp_randn(dims(shape), NULL, TN_F64, TN_CPU), TN_CPU, dtype, false, false);
     v->resize((size_t)tn_numel(host));
     if (!tn_read_f64(host, v->data(), (int64_t)v->size())) v->clear();
     return tnp_to(host, device, TN_NO_DTYPE, false, false);
@@ -54,20 +55,22 @@ static double worst(const product &p, tn_dtype dtype, const numbers &a, const nu
             for (int64_t j = 0; j < p.n; j++) {
                 const double *x = &a[(size_t)(batch * p.m * p.k)],
                              *y = &b[(size_t)(batch * p.k * p.n)];
-                double sum = 0, size = 0;
+                double sum = 0, size = 0, alone;
                 for (int64_t q = 0; q < p.k; q++) {
                     const double t = x[p.turn_a ? q * p.m + i : i * p.k + q] *
                                      y[p.turn_b ? j * p.k + q : q * p.n + j];
                     sum += t;
                     size += fabs(t);
                 }
+                alone = front.empty() ? 0 : fabs(sum);
                 if (!front.empty()) {
                     const double t = p.beta * front[(size_t)(p.bias ? j : i * p.n + j)];
                     sum += t;
                     size += fabs(t);
                 }
                 const double bound = ((double)p.k + 4) * sum_unit * size +
-                                     unit(dtype) * fabs(sum) + (dtype == TN_F16 ? 6e-8 : 0),
+                                     unit(dtype) * (fabs(sum) + alone) +
+                                     (dtype == TN_F16 ? 6e-8 : 0),
                              error = fabs(c[(size_t)((batch * p.m + i) * p.n + j)] - sum) / bound;
                 if (!(error <= most)) most = error;
             }
@@ -99,7 +102,8 @@ static void check(const product &p, tn_dtype dtype) {
         c = computed(p, a, b, front);
         if (c) {
             got.resize((size_t)tn_numel(c));
-            if (tn_read_f64(c, got.data(), (int64_t)got.size())) most = worst(p, dtype, x, y, z, got);
+            if (tn_read_f64(c, got.data(), (int64_t)got.size()))
+                most = worst(p, dtype, x, y, z, got);
         }
         most <= 1 ? passed++ : failed++;
         if (!(most <= 1))
@@ -121,9 +125,9 @@ static bool library_used(void) {
 }
 
 int main(void) {
-    static const int64_t sizes[][3] = {{2, 2, 1},   {3, 5, 7},     {16, 16, 16},   {64, 64, 64},
-                                       {33, 65, 129}, {128, 256, 64}, {255, 257, 300}, {10, 784, 1000},
-                                       {512, 384, 640}};
+    static const int64_t sizes[][3] = {{2, 2, 1},       {3, 5, 7},       {16, 16, 16},
+                                       {64, 64, 64},    {33, 65, 129},   {128, 256, 64},
+                                       {255, 257, 300}, {10, 784, 1000}, {512, 384, 640}};
     static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_BF16};
     char why[200] = "";
     const tn_backend *backend = tn_cuda_backend(why, sizeof why);

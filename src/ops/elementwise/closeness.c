@@ -4,6 +4,9 @@
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 
+#define LENGTH static double compare_length
+#include "../../base/length.inl"
+
 static bool compare_dtypes(tn_frame *f) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
     return x->dtype == y->dtype ||
@@ -50,9 +53,9 @@ static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bo
         return true;
     /* Bools that differ are 1 apart. */
     if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
+    apart = x.kind == TN_KIND_COMPLEX ? compare_length(x.real - y.real, x.imaginary - y.imaginary)
                                       : fabs(x.real - y.real);
-    size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
+    size = y.kind == TN_KIND_COMPLEX ? compare_length(y.real, y.imaginary) : fabs(y.real);
     /* An infinity is close to itself alone. fma(.., 0) rounds the product, as torch does, where the
      * compiler might fuse it with the sum. */
     return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0);

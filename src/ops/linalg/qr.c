@@ -30,7 +30,7 @@ static tni_pair qr_reflection(const tni_planes *a, int64_t j) {
     const double rest = qr_norm(a, j + 1, j);
     tni_pair tau = {0, 0}, under, beta = {0, 0};
     if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(hypot(hypot(head.re, head.im), rest), head.re);
+    beta.re = -copysign(qr_norm(a, j, j), head.re);
     tau.re = (beta.re - head.re) / beta.re;
     tau.im = -head.im / beta.re;
     under.re = head.re - beta.re;
