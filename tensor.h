@@ -36978,7 +36978,7 @@ TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f) {
         TN_ARGS(arange_start_step, a, f);
         range_given(p, a->start, a->step);
     }
-    end = fabs(p->start) + fabs(p->step) * (double)f->out[0]->numel;
+    end = fma(fabs(p->step), (double)f->out[0]->numel, fabs(p->start));
     p->exact = floor(p->start) == p->start && floor(p->step) == p->step && end < 9e15;
 }
 

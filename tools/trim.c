@@ -224,6 +224,20 @@ static bool *chosen(const header *h) {
     return stand;
 }
 
+/* A line of a macro; a static function that it makes may be one that nothing calls. */
+static void add_macro_line(text *to, const char *p, const char *end) {
+    static const char word[] = "static ";
+    const size_t n = sizeof word - 1;
+    for (const char *at = p; at + n < end; at++) {
+        if (memcmp(at, word, n) != 0 || strchr("\"_", at[-1]) || starts(at + n, "TNI_UNUSED"))
+            continue;
+        add(to, p, (size_t)(at - p) + n);
+        add_string(to, "TNI_UNUSED ");
+        p = at + n;
+    }
+    add(to, p, (size_t)(end - p));
+}
+
 /* Writes an item. Of the lists of all rows and of all symbols (TN_EXPORT), what is reached. */
 static void add_item(text *to, const item *i, int *all, int *reached) {
     const bool symbols = i->kind == MACRO && strstr(i->at, "TNI_SYMBOLS") == skip_space(i->at + 7);
@@ -239,7 +253,8 @@ static void add_item(text *to, const item *i, int *all, int *reached) {
         if (symbols && p > i->at) at = skip_space(p) + 2, n = name_length(at), ++*all;
         const bool stands = !n || names[name_of(at, n)].reached;
         *reached += symbols && n && stands;
-        if (stands) add(to, p, (size_t)(end - p));
+        if (stands && i->kind == MACRO) add_macro_line(to, p, end);
+        else if (stands) add(to, p, (size_t)(end - p));
     }
     if (symbols && to->at[to->n - 2] == '\\')
         to->at[to->n - 2] = ' '; /* the last one goes on no more */

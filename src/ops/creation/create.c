@@ -384,7 +384,7 @@ TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f) {
         range_given(p, a->start, a->step);
     }
     /* Whole numbers whose largest stays below 2^53, about 9.007e15: a double holds each exactly. */
-    end = fabs(p->start) + fabs(p->step) * (double)f->out[0]->numel;
+    end = fma(fabs(p->step), (double)f->out[0]->numel, fabs(p->start));
     p->exact = floor(p->start) == p->start && floor(p->step) == p->step && end < 9e15;
 }
 
