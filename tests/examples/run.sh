@@ -12,6 +12,8 @@ rm -rf "$out" && mkdir -p "$out" || exit 1
 . tests/shared.sh
 . tests/examples/checks.sh
 
+[ -e /usr/include/stb/stb_image.h ] || need none:libstb-dev # classify reads PNG by it
+
 # --- build ----------------------------------------------------------------------------------------
 c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
