@@ -37571,10 +37571,10 @@ TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
 
 /* src/ops/elementwise/closeness.c - whether tensors have equal or close elements: one answer for both tensors, or one for each pair of elements */
 
-#define LENGTH static double compare_length
+#define TNI_LENGTH static double compare_length
 
-/* src/base/length.inl - the magnitude of x + iy, for the CPU and for CUDA: a function of the same bits everywhere, which hypot of a library is not */
-LENGTH(double x, double y) {
+/* src/base/length.inl - the magnitude of x + iy for the CPU and for CUDA */
+TNI_LENGTH(double x, double y) {
     double most = fmax(fabs(x), fabs(y));
     int power;
     if (most - most != 0 || most == 0) return fabs(x) + fabs(y);
@@ -37583,7 +37583,7 @@ LENGTH(double x, double y) {
     y = ldexp(y, -power);
     return ldexp(sqrt(fma(x, x, y * y)), power);
 }
-#undef LENGTH
+#undef TNI_LENGTH
 
 static bool compare_dtypes(tn_frame *f) {
     const tn_tensor *x = f->in[0], *y = f->in[1];

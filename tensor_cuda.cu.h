@@ -9852,10 +9852,10 @@ struct tnc_closeness {
     bool close, equal_nan;
 };
 
-#define LENGTH TNC_FN double tnc_length
+#define TNI_LENGTH TNC_FN double tnc_length
 
-/* src/base/length.inl - the magnitude of x + iy, for the CPU and for CUDA: a function of the same bits everywhere, which hypot of a library is not */
-LENGTH(double x, double y) {
+/* src/base/length.inl - the magnitude of x + iy for the CPU and for CUDA */
+TNI_LENGTH(double x, double y) {
     double most = fmax(fabs(x), fabs(y));
     int power;
     if (most - most != 0 || most == 0) return fabs(x) + fabs(y);
@@ -9864,7 +9864,7 @@ LENGTH(double x, double y) {
     y = ldexp(y, -power);
     return ldexp(sqrt(fma(x, x, y * y)), power);
 }
-#undef LENGTH
+#undef TNI_LENGTH
 
 TNC_FN bool tnc_close_complex(const tnc_closeness &c, tnc_c128 x, tnc_c128 y) {
     double apart, size;

@@ -126,13 +126,22 @@ static void read_source(const char *path, bool must) {
 
 /* --- the closure ------------------------------------------------------------------------------ */
 
+/* A member that no operator has the name of, defined behind its class: CLASS::NAME(..). Its class
+ * may be all that calls it. */
+static bool is_helper(const item *i) {
+    const char *word = names[i->defines.at[0]].text, *at = strstr(i->at, word);
+    return at && at < i->end && at - i->at > 2 && at[-1] == ':' && at[-2] == ':' &&
+           !names[joined("tni_row_", word, strlen(word), "")].items.n;
+}
+
 /* The item is in the header; what it mentions is reached. */
 static bool keep(int k) {
     item *i = &items[k];
     const int row = i->kind == CODE ? row_name(i) : 0;
     const int why = row ? row : i->drops || i->kind == MACRO ? i->defines.at[0] : 0;
     if (i->kept || (i->drops && i->cxx && !cxx_sources)) return false;
-    if (i->row_in_cxx && !names[i->defines.at[0]].called) return false; /* another's name */
+    if (i->row_in_cxx && !names[i->defines.at[0]].called && !is_helper(i))
+        return false; /* another's name */
     if (i->class_in_cxx && !names[i->defines.at[0]].by_cxx) return false;
     i->kept = true;
     for (int m = 0; m < i->mentions.n; m++) reach(i->mentions.at[m], why, i->cxx, false);
@@ -224,7 +233,8 @@ static bool *chosen(const header *h) {
     return stand;
 }
 
-/* A line of a macro; a static function that it makes may be one that nothing calls. */
+/* A line of a macro. A static function that the macro makes may have lost its callers, so compilers
+ * are told not to warn. */
 static void add_macro_line(text *to, const char *p, const char *end) {
     static const char word[] = "static ";
     const size_t n = sizeof word - 1;

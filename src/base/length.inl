@@ -1,7 +1,7 @@
-/* length.inl - the magnitude of x + iy, for the CPU and for CUDA: a function of the same bits
- * everywhere, which hypot of a library is not. LENGTH: its head. Squares are of numbers scaled by a
- * power of two, so none overflows. */
-LENGTH(double x, double y) {
+/* length.inl - the magnitude of x + iy for the CPU and for CUDA. TNI_LENGTH: the function's head.
+ * Its bits are the same everywhere, which those of libraries' hypot are not; tni_hypot is for
+ * kernels alone (simd/). Numbers are scaled by a power of two, so that no square overflows. */
+TNI_LENGTH(double x, double y) {
     double most = fmax(fabs(x), fabs(y));
     int power;
     if (most - most != 0 || most == 0) return fabs(x) + fabs(y); /* infinite, NaN or 0 */
@@ -10,4 +10,4 @@ LENGTH(double x, double y) {
     y = ldexp(y, -power);
     return ldexp(sqrt(fma(x, x, y * y)), power);
 }
-#undef LENGTH
+#undef TNI_LENGTH

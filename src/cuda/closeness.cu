@@ -12,7 +12,7 @@ struct tnc_closeness {
     bool close, equal_nan; /* close: or exactly equal */
 };
 
-#define LENGTH TNC_FN double tnc_length
+#define TNI_LENGTH TNC_FN double tnc_length
 #include "../base/length.inl"
 
 TNC_FN bool tnc_close_complex(const tnc_closeness &c, tnc_c128 x, tnc_c128 y) {

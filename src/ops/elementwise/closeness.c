@@ -4,7 +4,7 @@
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 
-#define LENGTH static double compare_length
+#define TNI_LENGTH static double compare_length
 #include "../../base/length.inl"
 
 static bool compare_dtypes(tn_frame *f) {
