@@ -2013,7 +2013,7 @@ typedef struct tn_train_args {
     TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. False with an error, also if the loader has no batches. A loss of NaN is none: the
+ * training mode. False with an error, also if a loader has no batches. A loss of NaN is none: the
  * callback sees it (tn_set_anomaly_mode makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
@@ -7586,12 +7586,15 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
 }
 
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path) {
+    char from[256];
     tn_named_list list;
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
     list = tn_safetensors_load_at(file, line, path);
+    snprintf(from, sizeof from, "%s from '%s'", m ? m->type : "module", path ? path : "");
+    q.step.type = from;
     ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);
     state_quiet_end(&q);
@@ -10938,6 +10941,12 @@ static bool train_resume(train_run *r) {
     return true;
 }
 
+static bool train_has_batches(tn_loader *l, const char *name) {
+    if (tn_loader_batches(l)) return true;
+    return tni_nn_error(TN_INVALID, "%s has no batches: its data set has %lld items", name,
+                        (long long)tn_loader_dataset(l)->size);
+}
+
 static bool train_run_all(train_run *r) {
     const tn_train_args *a = r->a;
     r->loss = a->loss;
@@ -10945,9 +10954,9 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
-    if (!tn_loader_batches(a->loader))
-        return tni_nn_error(TN_INVALID, "the loader has no batches: its data set has %lld items",
-                            (long long)tn_loader_dataset(a->loader)->size);
+    if (!train_has_batches(a->loader, "the loader") ||
+        (a->test && !train_has_batches(a->test, "the test loader")))
+        return false;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
     for (; r->p.epoch < a->epochs; r->p.epoch++)
         if (!train_epoch(r) || !train_epoch_end(r)) return false;

@@ -270,6 +270,12 @@ static bool train_resume(train_run *r) {
     return true;
 }
 
+static bool train_has_batches(tn_loader *l, const char *name) {
+    if (tn_loader_batches(l)) return true;
+    return tni_nn_error(TN_INVALID, "%s has no batches: its data set has %lld items", name,
+                        (long long)tn_loader_dataset(l)->size);
+}
+
 static bool train_run_all(train_run *r) {
     const tn_train_args *a = r->a;
     r->loss = a->loss;
@@ -277,9 +283,9 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
-    if (!tn_loader_batches(a->loader))
-        return tni_nn_error(TN_INVALID, "the loader has no batches: its data set has %lld items",
-                            (long long)tn_loader_dataset(a->loader)->size);
+    if (!train_has_batches(a->loader, "the loader") ||
+        (a->test && !train_has_batches(a->test, "the test loader")))
+        return false;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
     for (; r->p.epoch < a->epochs; r->p.epoch++)
         if (!train_epoch(r) || !train_epoch_end(r)) return false;

@@ -505,12 +505,16 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
 }
 
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path) {
+    char from[256];
     tn_named_list list;
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
     list = tn_safetensors_load_at(file, line, path);
+    /* What does not fit is told with the file's name. */
+    snprintf(from, sizeof from, "%s from '%s'", m ? m->type : "module", path ? path : "");
+    q.step.type = from;
     /* The tensors of the list are nobody else's, so loading may take them without a copy. */
     ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);

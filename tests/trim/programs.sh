@@ -88,4 +88,24 @@ if [ -z "${TN_QUICK:-}" ]; then
         done
         check "mixed: the same output" same "$out/mixed.full.printed" "$out/mixed.mixed.printed"
     fi
+    if command -v g++ > /dev/null && command -v sdl2-config > /dev/null; then # its time differs from run to run
+        mkdir -p "$out/fireflies"
+        printf '%s\n' '#define TENSOR_IMPLEMENTATION' '#define TENSOR_NN_IMPLEMENTATION' '#include "tensor_nn.h"' > "$out/library.c"
+        game=examples/fireflies/main.cpp
+        check "fireflies: trim" "$trim" -o "$out/fireflies" tensor.h tensor_nn.h -- $game "$out/library.c"
+        check "fireflies: trimmed, C" quiet $cc -std=c99 $flags -I"$out/fireflies" -c "$out/library.c" -o "$out/library.o"
+        for form in fireflies full; do
+            include=$out/fireflies library=$out/library.o
+            [ $form = fireflies ] || { include=. library=$object; }
+            check "fireflies: $form, C++" quiet g++ $flags -I"$include" $game "$library" $(sdl2-config --cflags --libs) \
+                -o "$out/fireflies.$form" -lm -pthread
+            SDL_VIDEODRIVER=dummy "$out/fireflies.$form" 1200 "$out/fireflies.$form.bmp" 2>&1 |
+                grep -v ' ms a frame' > "$out/fireflies.$form.printed"
+        done
+        check "fireflies: it plays" grep -q '^1200 frames: ' "$out/fireflies.full.printed"
+        check "fireflies: the same output" same "$out/fireflies.full.printed" "$out/fireflies.fireflies.printed"
+        check "fireflies: the same picture" cmp "$out/fireflies.full.bmp" "$out/fireflies.fireflies.bmp"
+    else
+        echo "no g++ or no SDL2 (libsdl2-dev): fireflies is not trimmed"
+    fi
 fi

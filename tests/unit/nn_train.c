@@ -376,6 +376,8 @@ static void training_errors_lead_home(void) {
           says(TN_FILE, __LINE__ - 1, "where"));
     tn_loader *empty = tn_loader_new(points(0), .batch_size = 4, .shuffle = true);
     CHECK(!tn_train(w.net, w.o, empty) && says(TN_INVALID, __LINE__, "train: the loader has no b"));
+    CHECK(!tn_train(w.net, w.o, w.loader, .test = empty) &&
+          says(TN_INVALID, __LINE__ - 1, "train: the test loader has no batches"));
     tn_loader_free(empty);
     empty = tn_loader_new(points(3), .batch_size = 4, .drop_last = true);
     CHECK(!tn_train(w.net, w.o, empty) && says(TN_INVALID, __LINE__, "data set has 3 items"));

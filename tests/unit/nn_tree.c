@@ -614,6 +614,11 @@ static void module_file_is_loaded_back(void) {
     CHECK(tn_module_save_file(a, "/tmp/tn_nn_tree.safetensors"));
     CHECK(tn_module_load_file(b, "/tmp/tn_nn_tree.safetensors"));
     CHECK(first(tn_module_tensor(a, "0.weight")) == first(tn_module_tensor(b, "0.weight")));
+    tn_module *narrow = tn_sequential(tn_nn_linear(2, 2));
+    CHECK(
+        !tn_module_load_file(narrow, "/tmp/tn_nn_tree.safetensors") &&
+        says(TN_INVALID, __LINE__ - 1, "Sequential from '/tmp/tn_nn_tree.safetensors': the state"));
+    tn_module_free(narrow);
     remove("/tmp/tn_nn_tree.safetensors");
     CHECK(!tn_module_load_file(b, "/tmp/tn_nn_tree.safetensors") &&
           says(TN_FILE, __LINE__ - 1, "Sequential: "));
