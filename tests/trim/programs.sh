@@ -99,10 +99,10 @@ if [ -z "${TN_QUICK:-}" ]; then
             [ $form = fireflies ] || { include=. library=$object; }
             check "fireflies: $form, C++" quiet g++ $flags -I"$include" $game "$library" $(sdl2-config --cflags --libs) \
                 -o "$out/fireflies.$form" -lm -pthread
-            SDL_VIDEODRIVER=dummy "$out/fireflies.$form" 1200 "$out/fireflies.$form.bmp" 2>&1 |
+            SDL_VIDEODRIVER=dummy "$out/fireflies.$form" 1800 "$out/fireflies.$form.bmp" 2>&1 |
                 grep -v ' ms a frame' > "$out/fireflies.$form.printed"
         done
-        check "fireflies: it plays" grep -q '^1200 frames: ' "$out/fireflies.full.printed"
+        check "fireflies: it plays" grep -q '^1800 frames: ' "$out/fireflies.full.printed"
         check "fireflies: the same output" same "$out/fireflies.full.printed" "$out/fireflies.fireflies.printed"
         check "fireflies: the same picture" cmp "$out/fireflies.full.bmp" "$out/fireflies.fireflies.bmp"
     else
