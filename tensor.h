@@ -54,9 +54,9 @@
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
  *   [9]  words           42  enums of options, and result structs
- *   [10] creation       661  new tensors: constants, ranges, random numbers
+ *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
- *   [12] elementwise   2154  arithmetic, functions, activations, comparisons, logic
+ *   [12] elementwise   2184  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         239  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
@@ -73,9 +73,9 @@
  *                            alone
  *   [23] renamed         40  old names, each with a warning; they go with the next release
  *   [24] cxx            459  C++ only: what the functions of namespace tn take
- *   [25] overloads     3073  C++: every operator as a function, with default arguments
- *   [26] methods       1401  C++: every operator that takes a tensor self as a method
- *   [27] cxx_tensor     461  C++ only: tensors that own themselves, with operators and indices
+ *   [25] overloads     3102  C++: every operator as a function, with default arguments
+ *   [26] methods       1409  C++: every operator that takes a tensor self as a method
+ *   [27] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [28] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
  *   [29] results        104  C++: several results of an operator
  *   [30] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
@@ -91,9 +91,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_c50e5208371b)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_35a28e623e2c)
 #else
-#define TNI_NAMESPACE tn_c50e5208371b
+#define TNI_NAMESPACE tn_35a28e623e2c
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1775,6 +1775,28 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int
 #ifndef __cplusplus
 #define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, TNI_NUMBER_IN(.start, start_), \
     TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
+#endif
+
+/* base to the power of `steps` numbers from start to end, both included, evenly spaced.
+ *   schema  logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType?
+ *           dtype=None, Device? device=None) -> Tensor
+ *   shapes  -> (steps)
+ *   example tn_logspace(0, 2, 3) */
+typedef struct tn_logspace_args {
+    tn_tensor *out;
+    double base;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar start, end;
+    int64_t steps;
+    TNI_NAMED_OPTIONS
+} tn_logspace_args;
+TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logspace(tn_scalar start, tn_scalar end, int64_t steps,
+    double base, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_logspace(start_, end_, ...) TNI_CALL(tn_logspace, .base = 10, TNI_NUMBER_IN(.start, \
+    start_), TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
 #endif
 
 /* A square matrix with ones on the diagonal and zeros elsewhere.
@@ -4460,6 +4482,36 @@ TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* maximum by torch's other name.
+ *   schema  max.other(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_max_other(x, y) */
+typedef struct tn_max_other_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_max_other_args;
+TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_max_other(self_, ...) TNI_CALL(tn_max_other, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* minimum by torch's other name.
+ *   schema  min.other(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_min_other(x, y) */
+typedef struct tn_min_other_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_min_other_args;
+TN_API tn_tensor *tn_min_other_at(const char *file, int line, const tn_min_other_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_min_other(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_min_other(self_, ...) TNI_CALL(tn_min_other, .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* The larger of self and min.
@@ -8212,14 +8264,14 @@ TN_API tn_dtype tn_operands_dtype(const tn_frame *f, tn_tensor *const *t, int n)
 
 /* arange and linspace. Element i of n: with `whole` first + i by, which wraps; else in double, with
  * `both_ends` from i = n / 2 on fma(-step, n - 1 - i, end), in all other cases fma(step, i,
- * start). */
+ * start). Part 1 is the imaginary part of a complex result. */
 typedef struct tn_range_plan {
     double start, end, step;
     int64_t first, by;
     bool whole, both_ends;
     bool exact; /* fma would not round */
 } tn_range_plan;
-TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f);
+TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f, int part);
 
 /* A row that draws. Words come from Philox4x32-10 with `seed` as key, which a device makes for
  * itself: word j of the draw is word j % 4 at the counter (j / 4, number). */
@@ -10415,6 +10467,24 @@ template <class K = as_objects> inline typename K::one logical_xor_(tensor_ref s
     tensor_ref other, site at = site()) {
     return K::write(tn_logical_xor_inplace_at, at, {nullptr, self.value, other.value});
 }
+struct logspace_options {
+    typedef logspace_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(double, base, 10)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one logspace(number start,
+    number end, integer steps, first_option<double> base = 10, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_logspace_at, at, {nullptr, base.value, dtype, device, start.value, end.value,
+        steps.value});
+}
+template <class K = as_objects> inline typename K::one logspace(number start, number end,
+    integer steps, logspace_options o, site at = site()) {
+    return K::call(tn_logspace_at, at, {o.out.value, o.base, o.dtype, o.device, start.value,
+        end.value, steps.value}, o.out);
+}
 struct logsumexp_options {
     typedef logsumexp_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -10479,6 +10549,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (max)(tensor_ref self, integer dim, max_dim_options o, site at = site()) {
     return K::call(tn_max_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one (max)(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_max_other_at, at, {o.out.value, self.value, other.value}, o.out);
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -10565,6 +10639,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (min)(tensor_ref self, integer dim, min_dim_options o, site at = site()) {
     return K::call(tn_min_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one (min)(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_min_other_at, at, {o.out.value, self.value, other.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one minimum(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -11746,6 +11824,7 @@ TNI_TN_END
 #define tn_logical_or_(...) tn::logical_or_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor(...) tn::logical_xor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor_(...) tn::logical_xor_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logspace(...) tn::logspace<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
@@ -11761,6 +11840,7 @@ TNI_TN_END
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d(...) tn::max_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_input_grad(...) tn::max_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
@@ -11769,6 +11849,7 @@ TNI_TN_END
 #define tn_meshgrid(...) tn::meshgrid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min_dim(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
+#define tn_min_other(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_minimum(...) tn::minimum<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mm(...) tn::mm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_movedim(...) tn::movedim<tn::detail::as_c>(__VA_ARGS__)
@@ -12750,6 +12831,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (max)(integer dim, max_dim_options o, site at = site()) const {
     return tn::max<K>(p_, dim, o, at);
 }
+template <class K = as_objects> typename K::one (max)(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::max<K>(p_, other, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
     flag ceil_mode = false, site at = site()) const {
@@ -12787,6 +12872,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (min)(integer dim, min_dim_options o, site at = site()) const {
     return tn::min<K>(p_, dim, o, at);
+}
+template <class K = as_objects> typename K::one (min)(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::min<K>(p_, other, o, at);
 }
 template <class K = as_objects> typename K::one minimum(tensor_ref other, out_options o = {},
     site at = site()) const {
@@ -13349,6 +13438,7 @@ TNI_TN_END
 #include <iosfwd>
 #include <new>
 #ifdef TN_EXCEPTIONS
+#include <atomic>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -13385,40 +13475,67 @@ inline std::string decimal(int64_t v) { /* std::to_string pins a shared library 
     }
     return v < 0 ? "-" + text : text;
 }
-/* An exception that left a hook, forward or function: C's error has its mark, a number or the whole
- * message of a tn::error, and the call that C's code came from throws it again. Hidden, and no
- * object with a destructor belongs to a thread, so that a shared library can be unloaded. */
+/* An exception that left a hook, forward, function or a data set's get: C's error has its mark, a
+ * number or the whole message of a tn::error, and the call that C's code came from throws it again,
+ * also in another thread. Hidden, and without a destructor that runs at the end, so that a shared
+ * library can be unloaded; the last few exceptions that no call asked for stay. */
 struct TNI_OWN_COPY flying {
     std::exception_ptr exception;
     std::string mark;
     int line; /* of a tn::error; 0: of another exception */
-    static flying *&here() {
-        static thread_local flying *f = nullptr;
-        return f;
+    struct TNI_OWN_COPY kept {
+        enum { ROOM = 16 };
+        std::atomic<bool> busy;
+        flying *at[ROOM];
+        unsigned next;
+        void enter() {
+            while (busy.exchange(true, std::memory_order_acquire)) {}
+        }
+        void leave() { busy.store(false, std::memory_order_release); }
+    };
+    static kept &all() {
+        static kept k; /* zeros */
+        return k;
     }
     static void keep(const std::string &mark, int line) {
         flying f = {std::current_exception(), mark, line};
-        delete here();
-        here() = new (std::nothrow) flying(f);
+        flying *mine = new (std::nothrow) flying(f);
+        kept &k = all();
+        k.enter();
+        std::swap(mine, k.at[k.next++ % kept::ROOM]);
+        k.leave();
+        delete mine; /* which may run code of the user */
+    }
+    /* The newest that e tells of, no longer kept; NULL: none. */
+    static flying *take(const std::string &text, int line) {
+        flying *found = nullptr;
+        kept &k = all();
+        k.enter();
+        for (unsigned i = 1; i <= kept::ROOM && !found; i++) {
+            flying *&f = k.at[(k.next - i) % kept::ROOM];
+            if (f && !f->mark.empty() && text.find(f->mark) != text.npos &&
+                (!f->line || f->line == line))
+                std::swap(found, f);
+        }
+        k.leave();
+        return found;
     }
     /* Keeps the exception that is being handled under a new number. */
     static long long numbered() {
-        static thread_local int64_t number = 0;
-        /* no other thread has the same */
-        number += 1000000;
-        number += reinterpret_cast<intptr_t>(&number) / 16 % 1000000 - number % 1000000;
-        keep("(exception " + decimal(number) + ")", 0);
-        return static_cast<long long>(number);
+        static std::atomic<long long> number;
+        /* No other library in the process has the same: it has another address. */
+        const long long mine =
+            ++number * 1000000 + reinterpret_cast<intptr_t>(&number) / 16 % 1000000;
+        keep("(exception " + decimal(mine) + ")", 0);
+        return mine;
     }
 };
 [[noreturn]] inline void raise(const tn_error_info &e) {
-    flying *f = flying::here();
     const std::string text = e.message ? e.message : "";
-    if (f && !f->mark.empty() && text.find(f->mark) != text.npos &&
-        (!f->line || f->line == e.line)) {
+    flying *f = flying::take(text, e.line);
+    if (f) {
         std::exception_ptr exception = f->exception;
         delete f;
-        flying::here() = nullptr;
         std::rethrow_exception(exception);
     }
     throw error(e, e.file ? e.file + (":" + decimal(e.line)) + ": " : "");
@@ -14776,13 +14893,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* c50e5208371b is the hash of the chapters above: who includes this refers to a symbol of
+/* 35a28e623e2c is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_c50e5208371b;
+TN_API const char tn_layout_35a28e623e2c;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_c50e5208371b;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_35a28e623e2c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -14800,7 +14917,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_c50e5208371b = 1;
+const char tn_layout_35a28e623e2c = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -16200,7 +16317,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 277 };
+enum { TNI_ROW_COUNT = 280 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -16504,6 +16621,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_logical_or);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_or);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_xor);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_xor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logspace);
+TN_PRIV_DECLARE(tn_row, tni_row_logspace);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
@@ -16520,6 +16639,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_max);
 TN_PRIV_DECLARE(tn_row, tni_row_max);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_other);
+TN_PRIV_DECLARE(tn_row, tni_row_max_other);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
@@ -16536,6 +16657,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_min);
 TN_PRIV_DECLARE(tn_row, tni_row_min);
 TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min_other);
+TN_PRIV_DECLARE(tn_row, tni_row_min_other);
 TN_PRIV_DECLARE(tn_gen, tni_gen_minimum);
 TN_PRIV_DECLARE(tn_row, tni_row_minimum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
@@ -31764,6 +31887,24 @@ TN_OPERATOR(minimum, "minimum(Tensor self, Tensor other) -> Tensor",
             TN_POINTWISE(FIB, V_MINIMUM(self, other)), .grad = minimum_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
 
+static bool max_other_compose(tn_frame *f) {
+    f->out[0] = tnp_maximum(f->in[0], f->in[1]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(max_other, "max.other(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_max_other(x, y)"),
+            .forms = TN_OUT, .compose = max_other_compose,
+            .sample = "(35) (35) | (2,3) (3):i64 | () () | (0,3) (3)", .node = "MaximumBackward0")
+
+static bool min_other_compose(tn_frame *f) {
+    f->out[0] = tnp_minimum(f->in[0], f->in[1]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(min_other, "min.other(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_min_other(x, y)"),
+            .forms = TN_OUT, .compose = min_other_compose,
+            .sample = "(35) (35) | (2,3) (3):i64 | () () | (0,3) (3)", .node = "MinimumBackward0")
+
 static void clamp_min_grad(tn_gradient *g) {
     if (g->in[1] && g->in[1]->flags & TNI_NUMBER)
         tn_give(g, 0, tni_where_or_zero(tnp_gt(g->in[0], g->in[1]), g->incoming[0]));
@@ -34397,8 +34538,8 @@ static bool addmm_check(tn_frame *f) {
     if (self->dtype != a->dtype)
         return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
                        tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
-    if (!tni_double_fits(f, "beta", given->beta, self->dtype) ||
-        !tni_double_fits(f, "alpha", given->alpha, self->dtype))
+    if (!tni_double_fits(f, "beta", trunc(given->beta), self->dtype) ||
+        !tni_double_fits(f, "alpha", trunc(given->alpha), self->dtype))
         return false;
     s.ndim = 2;
     s.size[0] = p.result[0];
@@ -36844,7 +36985,7 @@ static void range_write(tn_frame *f) {
     tn_tensor *out = f->out[0];
     const int64_t n = out->numel;
     tn_range_plan r;
-    tn_range_plan_of(&r, f);
+    tn_range_plan_of(&r, f, 0);
     for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
         range_part(out, &r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
 }
@@ -36933,39 +37074,99 @@ TN_OPERATOR(arange_start_step,
             .forms = TN_OUT, .check = arange_start_step_check, .run = arange_start_step_run,
             .sample = "10 0 -3 | 0 1 0.25 | 1 8 3 dtype=float64 | 0.5 3 1 dtype=int64")
 
+static tn_dtype spaced_dtype(tn_frame *f, tn_scalar start, tn_scalar end, tn_dtype dtype,
+                             int64_t steps) {
+    const tn_dtype real = tni_tensors(f->block->context)->default_dtype,
+                   complex = real == TN_F64 ? TN_C128 : TN_C64;
+    if (steps < 0) {
+        tn_fail(f, TN_INVALID, "number of steps must be non-negative");
+        return TN_NO_DTYPE;
+    }
+    if (start.kind != TN_KIND_COMPLEX && end.kind != TN_KIND_COMPLEX) {
+        if (!dtype) dtype = real;
+    } else if (!dtype) {
+        dtype = complex;
+    } else if (!tni_is_complex((int)dtype)) {
+        tn_fail(f, TN_INVALID, "inferred dtype %s can't be safely cast to passed dtype %s",
+                tn_dtype_name(complex), tn_dtype_name(dtype));
+        return TN_NO_DTYPE;
+    }
+    if (dtype != TN_BOOL || steps < 2) return dtype;
+    tn_fail(f, TN_UNSUPPORTED, "\"%s_cpu\" not implemented for 'Bool'", f->row->name);
+    return TN_NO_DTYPE;
+}
+
 static bool linspace_check(tn_frame *f) {
     TN_ARGS(linspace, a, f);
-    tn_dtype dtype = a->dtype ? a->dtype : tni_tensors(f->block->context)->default_dtype;
-    if (a->steps < 0) return tn_fail(f, TN_INVALID, "number of steps must be non-negative");
-    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX ||
-        a->end.kind == TN_KIND_COMPLEX)
-        return tn_fail(f, TN_UNSUPPORTED, "linspace does not support complex numbers");
-    return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
+    const tn_dtype dtype = spaced_dtype(f, a->start, a->end, a->dtype, a->steps);
+    return dtype && create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
-static void linspace_run(tn_frame *f) { range_write(f); }
-static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool whole) {
+static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool whole, int part) {
+    const tn_scalar start = tni_exact(a->start), end = tni_exact(a->end);
     r->both_ends = a->steps > 1;
-    r->start = range_real(a->start);
-    r->end = range_real(a->end);
+    r->start = part ? start.imaginary : start.real;
+    r->end = part ? end.imaginary : end.real;
     if (whole) {
         r->start = (double)range_whole(a->start);
         r->end = (double)range_whole(a->end);
     }
     r->step = a->steps > 1 ? (r->end - r->start) / (double)(a->steps - 1) : 0;
 }
+static void linspace_complex(tn_frame *f) {
+    tn_tensor *out = f->out[0];
+    const int64_t n = out->numel, step = out->stride[0] * tni_dtype_size(out);
+    tn_range_plan part[2];
+    tn_range_plan_of(&part[0], f, 0);
+    tn_range_plan_of(&part[1], f, 1);
+    for (int64_t i = 0; i < n && !tni_stopped(); i++)
+        tni_element_set(tni_bytes_at(out) + i * step, out->dtype,
+                        tn_complex(range_at(&part[0], i, n), range_at(&part[1], i, n)));
+}
+static void linspace_run(tn_frame *f) {
+    if (tni_is_complex(f->out[0]->dtype))
+        linspace_complex(f);
+    else
+        range_write(f);
+}
 TN_OPERATOR(linspace,
             "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> (steps)", .example = "tn_linspace(0, 1, 5)"), .forms = TN_OUT,
             .check = linspace_check, .run = linspace_run,
-            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64")
+            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64 | "
+                      "0 1 4 dtype=complex64")
 
-TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f) {
+static bool logspace_compose(tn_frame *f) {
+    TN_ARGS(logspace, a, f);
+    const tn_dtype dtype = spaced_dtype(f, a->start, a->end, a->dtype, a->steps);
+    const tn_dtype wide = tni_is_complex((int)dtype) ? TN_C128 : TN_F64;
+    tn_scalar start = a->start, end = a->end;
+    if (!dtype) return false;
+    if (tni_is_int((int)dtype)) {
+        start = tn_int(range_whole(start));
+        end = tn_int(range_whole(end));
+    }
+    f->out[0] = tnp_to_dtype(
+        tnp_pow_scalar_self(tn_float(a->base), tnp_linspace(start, end, a->steps, wide, a->device)),
+        dtype, false, false);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(logspace,
+            "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? "
+            "dtype=None, Device? device=None) -> Tensor",
+            TN_DOC(.shapes = "-> (steps)", .example = "tn_logspace(0, 2, 3)",
+                   .differs = "result 0 [base=0.0 dtype=complex64]: 0 to a complex power is 0, "
+                              "as in pow; torch's vectors give NaN"),
+            .forms = TN_OUT, .compose = logspace_compose,
+            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 3 4 2.0 dtype=int64 | "
+                      "0 1 4 0.5 dtype=complex64 | 0.5 2.5 7 base=3.0 dtype=float64")
+
+TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f, int part) {
     const bool whole = tni_is_int(f->out[0]->dtype);
     double end;
     memset(p, 0, sizeof *p);
     if (f->row->run == linspace_run) {
-        linspace_given(p, (const tn_linspace_args *)f->args, whole);
+        linspace_given(p, (const tn_linspace_args *)f->args, whole, part);
         return;
     }
     p->whole = whole;
@@ -45226,6 +45427,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defa
     offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_logspace[] = {
+    {"start", TN_T_SCALAR, 0, offsetof(tn_logspace_args, start), 0, -1, NULL},
+    {"end", TN_T_SCALAR, 0, offsetof(tn_logspace_args, end), 0, -1, NULL},
+    {"steps", TN_T_INT, 0, offsetof(tn_logspace_args, steps), 0, -1, NULL},
+    {"base", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_logspace_args, base), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_logspace_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_logspace_args,
+     device), 0, -1, NULL},
+};
+static const tn_logspace_args tni_defaults_logspace = {NULL, 10, TN_NO_DTYPE, TN_NO_DEVICE, {0, 0,
+    0, 0}, {0, 0, 0, 0}, 0};
+static const char *const tni_names_logspace[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
+    tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_logsumexp[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_logsumexp_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, 0, offsetof(tn_logsumexp_args, dim), 0, 1, NULL},
@@ -45237,7 +45457,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -45251,7 +45471,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 152};
+    0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -45266,7 +45486,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -45281,7 +45501,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 154};
+    0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -45294,7 +45514,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -45307,7 +45527,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -45319,7 +45539,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 157};
+    0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -45333,7 +45553,20 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_other[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_other_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_max_other_args, other), 0, -1, NULL},
+};
+static const tn_max_other_args tni_defaults_max_other = {NULL, NULL, NULL};
+static const char *const tni_names_max_other[] = {"result", NULL};
+static const uint64_t tni_needs_max_other[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
+    tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -45354,7 +45587,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -45383,7 +45616,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    160};
+    162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -45408,7 +45641,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 161};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -45421,7 +45654,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -45437,7 +45670,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -45451,7 +45684,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -45463,7 +45696,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 165};
+    0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -45477,7 +45710,20 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_min_other[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_min_other_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_min_other_args, other), 0, -1, NULL},
+};
+static const tn_min_other_args tni_defaults_min_other = {NULL, NULL, NULL};
+static const char *const tni_names_min_other[] = {"result", NULL};
+static const uint64_t tni_needs_min_other[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
+    tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -45490,7 +45736,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -45503,7 +45749,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    168};
+    171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -45517,7 +45763,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -45532,7 +45778,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -45546,7 +45792,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -45559,7 +45805,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    172};
+    175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -45574,7 +45820,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -45588,7 +45834,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 174};
+    0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -45600,7 +45846,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -45618,7 +45864,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -45637,7 +45883,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -45654,7 +45900,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -45672,7 +45918,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -45685,7 +45931,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -45703,7 +45949,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 181};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -45727,7 +45973,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 182};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -45746,7 +45992,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 183};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -45758,7 +46004,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -45776,7 +46022,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -45792,7 +46038,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -45805,7 +46051,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -45820,7 +46066,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -45836,7 +46082,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -45849,7 +46095,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 190};
+    1, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -45862,7 +46108,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -45877,7 +46123,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -45890,7 +46136,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 193};
+    0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -45904,7 +46150,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    194};
+    197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -45920,7 +46166,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -45937,7 +46183,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -45951,7 +46197,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -45970,7 +46216,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -45991,7 +46237,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 199};
+    0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -46008,7 +46254,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -46022,7 +46268,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -46036,7 +46282,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -46053,7 +46299,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -46065,7 +46311,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 204};
+    0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -46077,7 +46323,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -46089,7 +46335,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -46103,7 +46349,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -46116,7 +46362,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -46129,7 +46375,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -46144,7 +46390,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -46156,7 +46402,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -46168,7 +46414,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -46184,7 +46430,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 213};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -46208,7 +46454,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 214};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -46223,7 +46469,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -46238,7 +46484,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -46254,7 +46500,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 217};
+    2, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -46279,7 +46525,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 218};
+    5, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -46293,7 +46539,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 219};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -46305,7 +46551,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -46317,7 +46563,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -46331,7 +46577,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 222};
+    0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -46343,7 +46589,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -46355,7 +46601,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -46367,7 +46613,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -46381,7 +46627,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 226};
+    0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -46393,7 +46639,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -46405,7 +46651,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -46421,7 +46667,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -46438,7 +46684,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -46453,7 +46699,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -46469,7 +46715,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 232};
+    0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -46485,7 +46731,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -46500,7 +46746,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 234};
+    0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -46512,7 +46758,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -46526,7 +46772,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -46540,7 +46786,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 237};
+    0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -46555,7 +46801,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -46567,7 +46813,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -46579,7 +46825,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -46591,7 +46837,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -46604,7 +46850,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -46617,7 +46863,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -46630,7 +46876,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -46648,7 +46894,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -46664,7 +46910,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -46680,7 +46926,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -46691,7 +46937,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -46707,7 +46953,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 249};
+    0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -46719,7 +46965,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -46731,7 +46977,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -46745,7 +46991,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 252};
+    0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -46760,7 +47006,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    253};
+    256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -46776,7 +47022,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -46791,7 +47037,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -46807,7 +47053,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -46823,7 +47069,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 257};
+    0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -46836,7 +47082,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -46850,7 +47096,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -46863,7 +47109,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 260};
+    0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -46876,7 +47122,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 261};
+    0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -46888,7 +47134,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -46901,7 +47147,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -46915,7 +47161,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -46930,7 +47176,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -46946,7 +47192,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -46959,7 +47205,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -46977,7 +47223,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -46995,7 +47241,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -47008,7 +47254,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 270};
+    0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -47020,7 +47266,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -47032,7 +47278,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -47049,7 +47295,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 273};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -47061,7 +47307,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 274};
+    0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -47076,7 +47322,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -47092,7 +47338,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -47249,6 +47495,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_logical_not,
         &tni_row_logical_or,
         &tni_row_logical_xor,
+        &tni_row_logspace,
         &tni_row_logsumexp,
         &tni_row_lt,
         &tni_row_masked_fill,
@@ -47257,6 +47504,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_matmul,
         &tni_row_max,
         &tni_row_max_dim,
+        &tni_row_max_other,
         &tni_row_max_pool2d,
         &tni_row_max_pool2d_input_grad,
         &tni_row_max_pool2d_pick,
@@ -47265,6 +47513,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_meshgrid,
         &tni_row_min,
         &tni_row_min_dim,
+        &tni_row_min_other,
         &tni_row_minimum,
         &tni_row_mm,
         &tni_row_movedim,
@@ -49686,6 +49935,17 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other) {
     return tn_logical_xor_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logspace, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logspace(tn_scalar start, tn_scalar end, int64_t steps, double base,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_logspace_args a = {NULL, base, dtype, device, start, end, steps};
+    return tn_logspace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logsumexp, TN_PLAIN, file, line, args, &r);
@@ -49813,6 +50073,16 @@ TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim)
     return tn_max_dim_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_other, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other) {
+    const tn_max_other_args a = {NULL, self, other};
+    return tn_max_other_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_max_pool2d, TN_PLAIN, file, line, args, &r);
@@ -49899,6 +50169,16 @@ TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_
 TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim) {
     const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
     return tn_min_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_min_other_at(const char *file, int line, const tn_min_other_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_min_other, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_min_other(tn_tensor *self, tn_tensor *other) {
+    const tn_min_other_args a = {NULL, self, other};
+    return tn_min_other_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args) {
@@ -64827,6 +65107,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_arange_start_step TNI_JOIN(TN_PREFIX, tnp_arange_start_step)
 #define tn_linspace_at TNI_JOIN(TN_PREFIX, tn_linspace_at)
 #define tnp_linspace TNI_JOIN(TN_PREFIX, tnp_linspace)
+#define tn_logspace_at TNI_JOIN(TN_PREFIX, tn_logspace_at)
+#define tnp_logspace TNI_JOIN(TN_PREFIX, tnp_logspace)
 #define tn_eye_at TNI_JOIN(TN_PREFIX, tn_eye_at)
 #define tnp_eye TNI_JOIN(TN_PREFIX, tnp_eye)
 #define tn_eye_m_at TNI_JOIN(TN_PREFIX, tn_eye_m_at)
@@ -65250,6 +65532,10 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_maximum TNI_JOIN(TN_PREFIX, tnp_maximum)
 #define tn_minimum_at TNI_JOIN(TN_PREFIX, tn_minimum_at)
 #define tnp_minimum TNI_JOIN(TN_PREFIX, tnp_minimum)
+#define tn_max_other_at TNI_JOIN(TN_PREFIX, tn_max_other_at)
+#define tnp_max_other TNI_JOIN(TN_PREFIX, tnp_max_other)
+#define tn_min_other_at TNI_JOIN(TN_PREFIX, tn_min_other_at)
+#define tnp_min_other TNI_JOIN(TN_PREFIX, tnp_min_other)
 #define tn_clamp_min_at TNI_JOIN(TN_PREFIX, tn_clamp_min_at)
 #define tn_clamp_min_inplace_at TNI_JOIN(TN_PREFIX, tn_clamp_min_inplace_at)
 #define tnp_clamp_min TNI_JOIN(TN_PREFIX, tnp_clamp_min)
@@ -65712,7 +65998,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_conv_blocks_of TNI_JOIN(TN_PREFIX, tn_conv_blocks_of)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_c50e5208371b TNI_JOIN(TN_PREFIX, tn_layout_c50e5208371b)
+#define tn_layout_35a28e623e2c TNI_JOIN(TN_PREFIX, tn_layout_35a28e623e2c)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -65890,6 +66176,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_arange_start_step (*tni_at_tnp_arange_start_step)
 #define tn_linspace_at (*tni_at_tn_linspace_at)
 #define tnp_linspace (*tni_at_tnp_linspace)
+#define tn_logspace_at (*tni_at_tn_logspace_at)
+#define tnp_logspace (*tni_at_tnp_logspace)
 #define tn_eye_at (*tni_at_tn_eye_at)
 #define tnp_eye (*tni_at_tnp_eye)
 #define tn_eye_m_at (*tni_at_tn_eye_m_at)
@@ -66313,6 +66601,10 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_maximum (*tni_at_tnp_maximum)
 #define tn_minimum_at (*tni_at_tn_minimum_at)
 #define tnp_minimum (*tni_at_tnp_minimum)
+#define tn_max_other_at (*tni_at_tn_max_other_at)
+#define tnp_max_other (*tni_at_tnp_max_other)
+#define tn_min_other_at (*tni_at_tn_min_other_at)
+#define tnp_min_other (*tni_at_tnp_min_other)
 #define tn_clamp_min_at (*tni_at_tn_clamp_min_at)
 #define tn_clamp_min_inplace_at (*tni_at_tn_clamp_min_inplace_at)
 #define tnp_clamp_min (*tni_at_tnp_clamp_min)
@@ -66960,6 +67252,8 @@ typedef struct tn_exports {
     X(tnp_arange_start_step) \
     X(tn_linspace_at) \
     X(tnp_linspace) \
+    X(tn_logspace_at) \
+    X(tnp_logspace) \
     X(tn_eye_at) \
     X(tnp_eye) \
     X(tn_eye_m_at) \
@@ -67383,6 +67677,10 @@ typedef struct tn_exports {
     X(tnp_maximum) \
     X(tn_minimum_at) \
     X(tnp_minimum) \
+    X(tn_max_other_at) \
+    X(tnp_max_other) \
+    X(tn_min_other_at) \
+    X(tnp_min_other) \
     X(tn_clamp_min_at) \
     X(tn_clamp_min_inplace_at) \
     X(tnp_clamp_min) \
@@ -67849,14 +68147,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"c50e5208371b", at, 1060};
+    static const tn_exports all = {"35a28e623e2c", at, 1066};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1060 || strcmp(e->layout, "c50e5208371b") != 0) return false;
+    if (!e || e->n != 1066 || strcmp(e->layout, "35a28e623e2c") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

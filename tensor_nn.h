@@ -8238,16 +8238,17 @@ typedef struct norm_batch {
     tn_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
     tn_maybe momentum;
     double eps;
-    bool training;
+    bool track_running_stats, training;
 } norm_batch;
-#define NORM_BATCH(n, s)                      \
-    norm_batch n = {(s)->weight,              \
-                    (s)->bias,                \
-                    (s)->running_mean,        \
-                    (s)->running_var,         \
-                    (s)->num_batches_tracked, \
-                    (s)->o.momentum,          \
-                    (s)->o.eps,               \
+#define NORM_BATCH(n, s)                        \
+    norm_batch n = {(s)->weight,                \
+                    (s)->bias,                  \
+                    (s)->running_mean,          \
+                    (s)->running_var,           \
+                    (s)->num_batches_tracked,   \
+                    (s)->o.momentum,            \
+                    (s)->o.eps,                 \
+                    (s)->o.track_running_stats, \
                     (s)->base.training}
 
 static bool norm_batch_reset(const norm_batch *n) {
@@ -8259,13 +8260,16 @@ static bool norm_batch_reset(const norm_batch *n) {
 }
 
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
-    bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
+    bool batch = n->training || !n->running_mean,
+         moves = batch && n->running_mean && n->track_running_stats;
     double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
     tn_tensor *y;
     if (moves && n->momentum.given != TN_GIVEN)
         k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
     if (moves && !tn_whole_begin()) return NULL;
-    y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
+    y = tnp_batch_norm(x, moves || !batch ? n->running_mean : NULL,
+                       moves || !batch ? n->running_var : NULL, n->weight, n->bias, batch, k,
+                       n->eps);
     if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) y = NULL;
     if (moves) tn_whole_end();
     return y;

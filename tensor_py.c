@@ -260,6 +260,9 @@ PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize
 PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
                                 Py_ssize_t n, bool *fits);
 enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of its list */
+/* After a call with out= has failed, with its exception set: whether the call succeeded with the
+ * tensors of out= in the results' shapes. */
+PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results);
 /* A row with its arguments bound: runs it and makes Python's results. records: whether some
  * argument requires a gradient. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
@@ -3051,6 +3054,9 @@ static const char *const py_docs_comment[] = {
     /* logical_xor */
     "Whether exactly one of both elements is true (nonzero).\n"
     "(*), (*) -> broadcast, bool",
+    /* logspace */
+    "base to the power of `steps` numbers from start to end, both included, evenly spaced.\n"
+    "-> (steps)",
     /* logsumexp */
     "log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow.\n"
     "self (*) -> floating, self's shape without dim, 1 there when keepdim",
@@ -3077,6 +3083,9 @@ static const char *const py_docs_comment[] = {
     /* max_dim */
     "The largest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* max_other */
+    "maximum by torch's other name.\n"
+    "(*), (*) -> broadcast",
     /* max_pool2d */
     "The largest element of each window. A NaN wins, padding never does; the first of equal elements\n"
     "gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.\n"
@@ -3107,6 +3116,9 @@ static const char *const py_docs_comment[] = {
     /* min_dim */
     "The smallest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* min_other */
+    "minimum by torch's other name.\n"
+    "(*), (*) -> broadcast",
     /* minimum */
     "The smaller element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
     "(*), (*) -> broadcast",
@@ -3623,6 +3635,7 @@ static const char *const py_docs_place[] = {
     NULL /* logical_not */,
     NULL /* logical_or */,
     NULL /* logical_xor */,
+    NULL /* logspace */,
     "special.logsumexp" /* logsumexp */,
     NULL /* lt */,
     NULL /* masked_fill */,
@@ -3631,6 +3644,7 @@ static const char *const py_docs_place[] = {
     NULL /* matmul */,
     NULL /* max */,
     NULL /* max_dim */,
+    NULL /* max_other */,
     NULL /* max_pool2d */,
     NULL /* max_pool2d_input_grad */,
     NULL /* max_pool2d_pick */,
@@ -3639,6 +3653,7 @@ static const char *const py_docs_place[] = {
     NULL /* meshgrid */,
     NULL /* min */,
     NULL /* min_dim */,
+    NULL /* min_other */,
     NULL /* minimum */,
     NULL /* mm */,
     NULL /* movedim */,
@@ -3961,6 +3976,12 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     } else if (!py_bind_tensor_of(b, o, &t)) {
         /* Tensor|Scalar: the tensor is NULL then, and the number lies beside it */
         if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
+        /* two numbers are no call of a row: torch takes none in pow(2, 3) */
+        if (p != b->gen->param) {
+            memcpy(&t, b->args.bytes + b->gen->param->offset, sizeof t);
+            if (!t && b->gen->param->flags & TN_P_NUMBER) return false;
+            t = NULL;
+        }
         py_bind_put(b, p->number_offset, &s, sizeof s);
     }
     return py_bind_put(b, p->offset, &t, sizeof t);
@@ -4100,9 +4121,11 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
-/* An int, by __index__; None is TN_NONE. */
+/* An int, by __index__; None is TN_NONE. In the first pass a 0-dim tensor is none, so that
+ * max(x, t) is not max(x, dim). */
 static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
+    if (!b->lenient && py_is_tensor(o)) return false;
     if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
     return py_bind_put(b, p->offset, &integer, sizeof integer);
 }
@@ -4561,6 +4584,106 @@ PY_PRIV PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *c
     return NULL;
 }
 
+/* src/py/resize.c - torch gives a tensor of another shape that is passed as out= the result's, with a warning if it had elements */
+/* resize.c - torch gives a tensor of another shape that is passed as out= the result's, with a
+ * warning if it had elements. The library refuses such a call before it writes anything; it is made
+ * again here without the tensors, which then take what it gives. */
+
+typedef struct resize_call {
+    tn_tensor *given[4], *made[4];
+    int n;
+} resize_call;
+
+static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    if (tn_ndim(a) != tn_ndim(b)) return false;
+    for (int i = 0; i < tn_ndim(a); i++)
+        if (tn_size(a, i) != tn_size(b, i)) return false;
+    return true;
+}
+
+/* Whether all given tensors can take the results, of which some have another shape. */
+static bool resize_helps(const resize_call *c) {
+    bool other = false;
+    for (int k = 0; k < c->n; k++) {
+        const tn_tensor *to = c->given[k], *made = c->made[k];
+        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made) ||
+            py_dtype_kind(tn_dtype_of(made)) > py_dtype_kind(tn_dtype_of(to)))
+            return false;
+        other = other || !resize_same_shape(to, made);
+    }
+    return other;
+}
+
+/* "[2, 3]"; cut where it is longer than the room. */
+static void resize_text(char *to, size_t room, const tn_tensor *t) {
+    size_t at = 0;
+    for (int i = 0; i < tn_ndim(t) && at + 24 < room; i++)
+        at +=
+            (size_t)snprintf(to + at, room - at, "%s%lld", i ? ", " : "", (long long)tn_size(t, i));
+    to[at] = 0;
+}
+
+static bool resize_warn(const tn_tensor *to, const tn_tensor *made) {
+    char has[256], wants[256];
+    if (!tn_numel(to)) return true;
+    resize_text(has, sizeof has, to);
+    resize_text(wants, sizeof wants, made);
+    return PyErr_WarnFormat(
+               PyExc_UserWarning, 1,
+               "An output with one or more elements was resized since it had shape [%s], which "
+               "does not match the required output shape [%s]. This behavior is deprecated, and in "
+               "a future PyTorch release outputs will not be resized unless they have zero "
+               "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to "
+               "zero elements with t.resize_(0).",
+               has, wants) == 0;
+}
+
+/* The given tensor becomes the result: its elements are copied, or it takes their memory. */
+static bool resize_take(tn_tensor *to, tn_tensor *made) {
+    if (resize_same_shape(to, made)) return tnp_copy_(to, made) != NULL;
+    tn_tensor *fits = tnp_to_dtype(made, tn_dtype_of(to), false, true);
+    const bool ok = fits && py_retire_memory(to) && tn_set_data_at(NULL, 0, to, fits);
+    tn_free(fits);
+    return ok;
+}
+
+PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
+    const tn_gen *gen = row->gen;
+    union {
+        void *aligned;
+        char bytes[BIND_BYTES];
+    } without;
+    resize_call c;
+    tn_error_info error;
+    PyObject *type, *value, *trace;
+    bool ok;
+    if (gen->out_offset == UINT16_MAX || gen->nresults > 4) return false;
+    c.n = gen->nresults;
+    memcpy(c.given, (const char *)args + gen->out_offset, (size_t)c.n * sizeof *c.given);
+    if (!c.given[0]) return false;
+    PyErr_Fetch(&type, &value, &trace);
+    memcpy(without.bytes, args, gen->args_size);
+    memset(without.bytes + gen->out_offset, 0, (size_t)c.n * sizeof *c.given);
+    const bool mode = tn_set_grad_mode(false);
+    const bool called = tn_call(row, 0, NULL, 0, without.bytes, c.made);
+    if (!called) tn_error_take(&error);
+    ok = called && resize_helps(&c);
+    for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
+    for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
+    if (called && !tn_ok()) py_raise();
+    for (int k = 0; called && k < c.n; k++) tn_free(tn_take(c.made[k]));
+    tn_set_grad_mode(mode);
+    if (ok || PyErr_Occurred()) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        for (int k = 0; ok && k < c.n; k++) results[k] = c.given[k];
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
+    return ok;
+}
+
 /* src/py/run.c - a row whose arguments are bound is run, and its results become Python's */
 /* run.c - a row whose arguments are bound is run, and its results become Python's. */
 
@@ -4718,7 +4841,10 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
     /* the place is only for the tape's messages and for plans; errors here have a traceback of
      * Python's */
     if (TNI_UNLIKELY(py.planning) || (records && tn_grad_mode())) py_here(&file, &line);
-    if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
+    if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) {
+        py_raise();
+        if (how != TN_PLAIN || !py_resized(row, args, r.one)) return NULL;
+    }
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);
     if (TNI_UNLIKELY(gen->props & TN_PROP_TRUTH)) return py_result_truth(r.one[0]);

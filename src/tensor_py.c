@@ -31,6 +31,7 @@
 #include "py/row.c"
 #include "py/parse.c"
 #include "py/fault.c"
+#include "py/resize.c"
 #include "py/run.c"
 #include "py/override.c"
 #include "py/call.c"

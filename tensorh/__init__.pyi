@@ -160,7 +160,6 @@ less_equal_: _Any
 from .serialization import load as load
 from ._functions.elements import logit as logit
 from ._functions import logit_ as logit_
-from ._functions.creation import logspace as logspace
 from ._functions.products import matrix_power as matrix_power
 moveaxis: _Any
 from ._functions.reductions import msort as msort

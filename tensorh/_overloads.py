@@ -29,16 +29,6 @@ def _for(*names):
 # --- two tensors, lists, several results ----------------------------------------------------------
 
 
-@_for("max")
-def max(input, other, *, out=None):
-    return _row("maximum")(input, other, out=out)
-
-
-@_for("min")
-def min(input, other, *, out=None):
-    return _row("minimum")(input, other, out=out)
-
-
 @_for("where")
 def where(condition, input=None, other=None):
     if input is None and other is None:
@@ -408,6 +398,9 @@ for _name in ("rand", "randn"):
 # --- a number before a tensor ---------------------------------------------------------------------
 
 
+_TWO_NUMBERS = {"add", "sub", "mul", "div", "floor_divide"}  # torch takes no others of two numbers
+
+
 def _number_first(name, otherwise=None):
     def f(input, other, *args, out=None, **kwargs):
         if not _is_number(input):
@@ -415,6 +408,8 @@ def _number_first(name, otherwise=None):
                 return NotImplemented
             return otherwise(input, other, *args, out=out, **kwargs)
         if not (isinstance(other, Tensor) or _is_number(other)) or args:
+            return NotImplemented
+        if not isinstance(other, Tensor) and name not in _TWO_NUMBERS:
             return NotImplemented
         first = _C.tensor(input, dtype=_beside(input, other))
         return _row(name)(first, other, out=out, **kwargs)

@@ -22,6 +22,7 @@
 #include <iosfwd>
 #include <new>
 #ifdef TN_EXCEPTIONS
+#include <atomic>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -58,40 +59,67 @@ inline std::string decimal(int64_t v) { /* std::to_string pins a shared library 
     }
     return v < 0 ? "-" + text : text;
 }
-/* An exception that left a hook, forward or function: C's error has its mark, a number or the whole
- * message of a tn::error, and the call that C's code came from throws it again. Hidden, and no
- * object with a destructor belongs to a thread, so that a shared library can be unloaded. */
+/* An exception that left a hook, forward, function or a data set's get: C's error has its mark, a
+ * number or the whole message of a tn::error, and the call that C's code came from throws it again,
+ * also in another thread. Hidden, and without a destructor that runs at the end, so that a shared
+ * library can be unloaded; the last few exceptions that no call asked for stay. */
 struct TNI_OWN_COPY flying {
     std::exception_ptr exception;
     std::string mark;
     int line; /* of a tn::error; 0: of another exception */
-    static flying *&here() {
-        static thread_local flying *f = nullptr;
-        return f;
+    struct TNI_OWN_COPY kept {
+        enum { ROOM = 16 };
+        std::atomic<bool> busy;
+        flying *at[ROOM];
+        unsigned next;
+        void enter() {
+            while (busy.exchange(true, std::memory_order_acquire)) {}
+        }
+        void leave() { busy.store(false, std::memory_order_release); }
+    };
+    static kept &all() {
+        static kept k; /* zeros */
+        return k;
     }
     static void keep(const std::string &mark, int line) {
         flying f = {std::current_exception(), mark, line};
-        delete here();
-        here() = new (std::nothrow) flying(f);
+        flying *mine = new (std::nothrow) flying(f);
+        kept &k = all();
+        k.enter();
+        std::swap(mine, k.at[k.next++ % kept::ROOM]);
+        k.leave();
+        delete mine; /* which may run code of the user */
+    }
+    /* The newest that e tells of, no longer kept; NULL: none. */
+    static flying *take(const std::string &text, int line) {
+        flying *found = nullptr;
+        kept &k = all();
+        k.enter();
+        for (unsigned i = 1; i <= kept::ROOM && !found; i++) {
+            flying *&f = k.at[(k.next - i) % kept::ROOM];
+            if (f && !f->mark.empty() && text.find(f->mark) != text.npos &&
+                (!f->line || f->line == line))
+                std::swap(found, f);
+        }
+        k.leave();
+        return found;
     }
     /* Keeps the exception that is being handled under a new number. */
     static long long numbered() {
-        static thread_local int64_t number = 0;
-        /* no other thread has the same */
-        number += 1000000;
-        number += reinterpret_cast<intptr_t>(&number) / 16 % 1000000 - number % 1000000;
-        keep("(exception " + decimal(number) + ")", 0);
-        return static_cast<long long>(number);
+        static std::atomic<long long> number;
+        /* No other library in the process has the same: it has another address. */
+        const long long mine =
+            ++number * 1000000 + reinterpret_cast<intptr_t>(&number) / 16 % 1000000;
+        keep("(exception " + decimal(mine) + ")", 0);
+        return mine;
     }
 };
 [[noreturn]] inline void raise(const tn_error_info &e) {
-    flying *f = flying::here();
     const std::string text = e.message ? e.message : "";
-    if (f && !f->mark.empty() && text.find(f->mark) != text.npos &&
-        (!f->line || f->line == e.line)) {
+    flying *f = flying::take(text, e.line);
+    if (f) {
         std::exception_ptr exception = f->exception;
         delete f;
-        flying::here() = nullptr;
         std::rethrow_exception(exception);
     }
     throw error(e, e.file ? e.file + (":" + decimal(e.line)) + ": " : "");

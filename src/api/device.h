@@ -301,14 +301,14 @@ TN_API tn_dtype tn_operands_dtype(const tn_frame *f, tn_tensor *const *t, int n)
 
 /* arange and linspace. Element i of n: with `whole` first + i by, which wraps; else in double, with
  * `both_ends` from i = n / 2 on fma(-step, n - 1 - i, end), in all other cases fma(step, i,
- * start). */
+ * start). Part 1 is the imaginary part of a complex result. */
 typedef struct tn_range_plan {
     double start, end, step;
     int64_t first, by;
     bool whole, both_ends;
     bool exact; /* fma would not round */
 } tn_range_plan;
-TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f);
+TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f, int part);
 
 /* A row that draws. Words come from Philox4x32-10 with `seed` as key, which a device makes for
  * itself: word j of the draw is word j % 4 at the counter (j / 4, number). */

@@ -36,7 +36,9 @@ static bool range_prepare(tn_frame *f) {
     case TN_F16:
     case TN_BF16:
     case TN_F32:
-    case TN_F64: return true;
+    case TN_F64:
+    case TN_C64:
+    case TN_C128: return true;
     default:
         return tn_fail(f, TN_UNSUPPORTED, "a range of dtype %s has no kernel on the device",
                        tn_dtype_name(tn_dtype_of(f->out[0])));
@@ -47,13 +49,17 @@ static void range_run(tn_frame *f) {
     const tn_operand out = tn_operand_of(f->out[0]);
     tnc_range a;
     if (!out.numel) return;
-    tn_range_plan_of(&a.plan, f);
+    const bool is_complex = out.dtype == TN_C64 || out.dtype == TN_C128;
     a.to = out.at;
     a.n = out.numel;
     a.step = out.stride[0] * out.bytes;
     a.dtype = out.dtype;
-    TNC_LAUNCH_PLAIN((tnc_range_kernel), tnc_blocks(a.n, TNC_THREADS), TNC_THREADS, tnc_stream(f),
-                     a);
+    if (is_complex) a.dtype = out.dtype == TN_C64 ? TN_F32 : TN_F64;
+    for (int part = 0; part < 1 + is_complex; part++, a.to += out.bytes / 2) {
+        tn_range_plan_of(&a.plan, f, part);
+        TNC_LAUNCH_PLAIN((tnc_range_kernel), tnc_blocks(a.n, TNC_THREADS), TNC_THREADS,
+                         tnc_stream(f), a);
+    }
 }
 
 static const tn_device_row create_table[] = {

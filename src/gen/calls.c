@@ -2306,6 +2306,17 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other) {
     return tn_logical_xor_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logspace, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logspace(tn_scalar start, tn_scalar end, int64_t steps, double base,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_logspace_args a = {NULL, base, dtype, device, start, end, steps};
+    return tn_logspace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logsumexp, TN_PLAIN, file, line, args, &r);
@@ -2433,6 +2444,16 @@ TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim)
     return tn_max_dim_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_other, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other) {
+    const tn_max_other_args a = {NULL, self, other};
+    return tn_max_other_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_max_pool2d, TN_PLAIN, file, line, args, &r);
@@ -2519,6 +2540,16 @@ TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_
 TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim) {
     const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
     return tn_min_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_min_other_at(const char *file, int line, const tn_min_other_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_min_other, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_min_other(tn_tensor *self, tn_tensor *other) {
+    const tn_min_other_args a = {NULL, self, other};
+    return tn_min_other_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args) {

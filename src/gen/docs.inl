@@ -518,6 +518,9 @@ static const char *const py_docs_comment[] = {
     /* logical_xor */
     "Whether exactly one of both elements is true (nonzero).\n"
     "(*), (*) -> broadcast, bool",
+    /* logspace */
+    "base to the power of `steps` numbers from start to end, both included, evenly spaced.\n"
+    "-> (steps)",
     /* logsumexp */
     "log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow.\n"
     "self (*) -> floating, self's shape without dim, 1 there when keepdim",
@@ -544,6 +547,9 @@ static const char *const py_docs_comment[] = {
     /* max_dim */
     "The largest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* max_other */
+    "maximum by torch's other name.\n"
+    "(*), (*) -> broadcast",
     /* max_pool2d */
     "The largest element of each window. A NaN wins, padding never does; the first of equal elements\n"
     "gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.\n"
@@ -574,6 +580,9 @@ static const char *const py_docs_comment[] = {
     /* min_dim */
     "The smallest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* min_other */
+    "minimum by torch's other name.\n"
+    "(*), (*) -> broadcast",
     /* minimum */
     "The smaller element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
     "(*), (*) -> broadcast",
@@ -1090,6 +1099,7 @@ static const char *const py_docs_place[] = {
     NULL /* logical_not */,
     NULL /* logical_or */,
     NULL /* logical_xor */,
+    NULL /* logspace */,
     "special.logsumexp" /* logsumexp */,
     NULL /* lt */,
     NULL /* masked_fill */,
@@ -1098,6 +1108,7 @@ static const char *const py_docs_place[] = {
     NULL /* matmul */,
     NULL /* max */,
     NULL /* max_dim */,
+    NULL /* max_other */,
     NULL /* max_pool2d */,
     NULL /* max_pool2d_input_grad */,
     NULL /* max_pool2d_pick */,
@@ -1106,6 +1117,7 @@ static const char *const py_docs_place[] = {
     NULL /* meshgrid */,
     NULL /* min */,
     NULL /* min_dim */,
+    NULL /* min_other */,
     NULL /* minimum */,
     NULL /* mm */,
     NULL /* movedim */,

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 277 };
+enum { TNI_ROW_COUNT = 280 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -311,6 +311,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_logical_or);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_or);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_xor);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_xor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logspace);
+TN_PRIV_DECLARE(tn_row, tni_row_logspace);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
@@ -327,6 +329,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_max);
 TN_PRIV_DECLARE(tn_row, tni_row_max);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_other);
+TN_PRIV_DECLARE(tn_row, tni_row_max_other);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
@@ -343,6 +347,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_min);
 TN_PRIV_DECLARE(tn_row, tni_row_min);
 TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min_other);
+TN_PRIV_DECLARE(tn_row, tni_row_min_other);
 TN_PRIV_DECLARE(tn_gen, tni_gen_minimum);
 TN_PRIV_DECLARE(tn_row, tni_row_minimum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mm);

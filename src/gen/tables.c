@@ -2350,6 +2350,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defa
     offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_logspace[] = {
+    {"start", TN_T_SCALAR, 0, offsetof(tn_logspace_args, start), 0, -1, NULL},
+    {"end", TN_T_SCALAR, 0, offsetof(tn_logspace_args, end), 0, -1, NULL},
+    {"steps", TN_T_INT, 0, offsetof(tn_logspace_args, steps), 0, -1, NULL},
+    {"base", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_logspace_args, base), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_logspace_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_logspace_args,
+     device), 0, -1, NULL},
+};
+static const tn_logspace_args tni_defaults_logspace = {NULL, 10, TN_NO_DTYPE, TN_NO_DEVICE, {0, 0,
+    0, 0}, {0, 0, 0, 0}, 0};
+static const char *const tni_names_logspace[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
+    tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_logsumexp[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_logsumexp_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, 0, offsetof(tn_logsumexp_args, dim), 0, 1, NULL},
@@ -2361,7 +2380,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -2375,7 +2394,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 152};
+    0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -2390,7 +2409,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -2405,7 +2424,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 154};
+    0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -2418,7 +2437,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -2431,7 +2450,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -2443,7 +2462,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 157};
+    0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -2457,7 +2476,20 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_other[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_other_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_max_other_args, other), 0, -1, NULL},
+};
+static const tn_max_other_args tni_defaults_max_other = {NULL, NULL, NULL};
+static const char *const tni_names_max_other[] = {"result", NULL};
+static const uint64_t tni_needs_max_other[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
+    tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -2478,7 +2510,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -2507,7 +2539,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    160};
+    162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -2532,7 +2564,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 161};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -2545,7 +2577,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -2561,7 +2593,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -2575,7 +2607,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -2587,7 +2619,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 165};
+    0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -2601,7 +2633,20 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_min_other[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_min_other_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_min_other_args, other), 0, -1, NULL},
+};
+static const tn_min_other_args tni_defaults_min_other = {NULL, NULL, NULL};
+static const char *const tni_names_min_other[] = {"result", NULL};
+static const uint64_t tni_needs_min_other[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
+    tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -2614,7 +2659,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -2627,7 +2672,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    168};
+    171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -2641,7 +2686,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -2656,7 +2701,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -2670,7 +2715,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -2683,7 +2728,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    172};
+    175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -2698,7 +2743,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -2712,7 +2757,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 174};
+    0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -2724,7 +2769,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -2742,7 +2787,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -2761,7 +2806,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -2778,7 +2823,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -2796,7 +2841,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -2809,7 +2854,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -2827,7 +2872,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 181};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -2851,7 +2896,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 182};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -2870,7 +2915,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 183};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -2882,7 +2927,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -2900,7 +2945,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -2916,7 +2961,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -2929,7 +2974,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -2944,7 +2989,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -2960,7 +3005,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -2973,7 +3018,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 190};
+    1, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -2986,7 +3031,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -3001,7 +3046,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -3014,7 +3059,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 193};
+    0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -3028,7 +3073,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    194};
+    197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -3044,7 +3089,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -3061,7 +3106,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -3075,7 +3120,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -3094,7 +3139,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -3115,7 +3160,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 199};
+    0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -3132,7 +3177,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -3146,7 +3191,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -3160,7 +3205,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -3177,7 +3222,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -3189,7 +3234,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 204};
+    0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -3201,7 +3246,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -3213,7 +3258,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -3227,7 +3272,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -3240,7 +3285,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -3253,7 +3298,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -3268,7 +3313,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -3280,7 +3325,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -3292,7 +3337,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -3308,7 +3353,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 213};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -3332,7 +3377,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 214};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -3347,7 +3392,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -3362,7 +3407,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -3378,7 +3423,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 217};
+    2, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -3403,7 +3448,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 218};
+    5, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -3417,7 +3462,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 219};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -3429,7 +3474,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -3441,7 +3486,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -3455,7 +3500,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 222};
+    0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -3467,7 +3512,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -3479,7 +3524,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -3491,7 +3536,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -3505,7 +3550,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 226};
+    0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -3517,7 +3562,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -3529,7 +3574,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -3545,7 +3590,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -3562,7 +3607,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -3577,7 +3622,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -3593,7 +3638,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 232};
+    0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -3609,7 +3654,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -3624,7 +3669,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 234};
+    0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -3636,7 +3681,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -3650,7 +3695,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -3664,7 +3709,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 237};
+    0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -3679,7 +3724,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -3691,7 +3736,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -3703,7 +3748,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -3715,7 +3760,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -3728,7 +3773,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -3741,7 +3786,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -3754,7 +3799,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -3772,7 +3817,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -3788,7 +3833,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -3804,7 +3849,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -3815,7 +3860,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -3831,7 +3876,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 249};
+    0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -3843,7 +3888,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -3855,7 +3900,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -3869,7 +3914,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 252};
+    0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -3884,7 +3929,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    253};
+    256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -3900,7 +3945,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -3915,7 +3960,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -3931,7 +3976,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -3947,7 +3992,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 257};
+    0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -3960,7 +4005,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -3974,7 +4019,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -3987,7 +4032,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 260};
+    0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -4000,7 +4045,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 261};
+    0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -4012,7 +4057,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -4025,7 +4070,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -4039,7 +4084,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -4054,7 +4099,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -4070,7 +4115,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -4083,7 +4128,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -4101,7 +4146,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -4119,7 +4164,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -4132,7 +4177,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 270};
+    0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -4144,7 +4189,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -4156,7 +4201,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -4173,7 +4218,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 273};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -4185,7 +4230,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 274};
+    0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -4200,7 +4245,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -4216,7 +4261,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -4373,6 +4418,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_logical_not,
         &tni_row_logical_or,
         &tni_row_logical_xor,
+        &tni_row_logspace,
         &tni_row_logsumexp,
         &tni_row_lt,
         &tni_row_masked_fill,
@@ -4381,6 +4427,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_matmul,
         &tni_row_max,
         &tni_row_max_dim,
+        &tni_row_max_other,
         &tni_row_max_pool2d,
         &tni_row_max_pool2d_input_grad,
         &tni_row_max_pool2d_pick,
@@ -4389,6 +4436,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_meshgrid,
         &tni_row_min,
         &tni_row_min_dim,
+        &tni_row_min_other,
         &tni_row_minimum,
         &tni_row_mm,
         &tni_row_movedim,

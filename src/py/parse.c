@@ -66,6 +66,12 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     } else if (!py_bind_tensor_of(b, o, &t)) {
         /* Tensor|Scalar: the tensor is NULL then, and the number lies beside it */
         if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
+        /* two numbers are no call of a row: torch takes none in pow(2, 3) */
+        if (p != b->gen->param) {
+            memcpy(&t, b->args.bytes + b->gen->param->offset, sizeof t);
+            if (!t && b->gen->param->flags & TN_P_NUMBER) return false;
+            t = NULL;
+        }
         py_bind_put(b, p->number_offset, &s, sizeof s);
     }
     return py_bind_put(b, p->offset, &t, sizeof t);
@@ -205,9 +211,11 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
-/* An int, by __index__; None is TN_NONE. */
+/* An int, by __index__; None is TN_NONE. In the first pass a 0-dim tensor is none, so that
+ * max(x, t) is not max(x, dim). */
 static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
+    if (!b->lenient && py_is_tensor(o)) return false;
     if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
     return py_bind_put(b, p->offset, &integer, sizeof integer);
 }

@@ -236,6 +236,9 @@ PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize
 PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
                                 Py_ssize_t n, bool *fits);
 enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of its list */
+/* After a call with out= has failed, with its exception set: whether the call succeeded with the
+ * tensors of out= in the results' shapes. */
+PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results);
 /* A row with its arguments bound: runs it and makes Python's results. records: whether some
  * argument requires a gradient. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,

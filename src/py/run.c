@@ -155,7 +155,10 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
     /* the place is only for the tape's messages and for plans; errors here have a traceback of
      * Python's */
     if (TNI_UNLIKELY(py.planning) || (records && tn_grad_mode())) py_here(&file, &line);
-    if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
+    if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) {
+        py_raise();
+        if (how != TN_PLAIN || !py_resized(row, args, r.one)) return NULL;
+    }
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);
     if (TNI_UNLIKELY(gen->props & TN_PROP_TRUTH)) return py_result_truth(r.one[0]);

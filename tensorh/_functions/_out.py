@@ -29,7 +29,7 @@ class _WithOut:
 
 
 def written(out, result, name):
-    """out with the result in it: as where a row writes, of the same shape."""
+    """out with the result in it, as where a row writes: of another shape it is resized."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if _C.is_grad_enabled() and (out.requires_grad or result.requires_grad):
@@ -37,11 +37,23 @@ def written(out, result, name):
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
-    if out.shape != result.shape:
-        raise RuntimeError(
-            f"{name}(): out has shape {tuple(out.shape)}, but the result has {tuple(result.shape)}"
-        )
-    return out.copy_(fitting(result, out.dtype))
+    result = fitting(result, out.dtype)
+    if out.shape == result.shape:
+        return out.copy_(result)
+    if out.numel():
+        import warnings
+
+        warnings.warn(_RESIZED.format(list(out.shape), list(result.shape)), stacklevel=3)
+    out.data = result.detach().to(out.dtype, copy=True)
+    return out
+
+
+_RESIZED = (  # as src/py/resize.c says it of rows
+    "An output with one or more elements was resized since it had shape {}, which does not match "
+    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
+    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
 
 
 def fitting(result, dtype):

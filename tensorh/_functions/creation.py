@@ -17,16 +17,6 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     return _C.full((), s, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def logspace(
-    start, end, steps, base=10.0, *, out=None, dtype=None, device=None, requires_grad=False
-):  # fmt: skip
-    """steps numbers from base**start to base**end, evenly spaced in the exponent."""
-    dtype = dtype or (_C.get_default_dtype() if out is None else out.dtype)
-    r = _C.pow(base, _C.linspace(start, end, steps, dtype=_C.float64)).to(dtype)
-    r = r.to(device=_C._device_or_default(device)) if out is None else written(out, r, "logspace")
-    return r.requires_grad_() if requires_grad else r
-
-
 @with_out
 def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, .. to end, which belongs to it."""
@@ -42,6 +32,9 @@ def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is not None and (dtype is _C.bool or dtype.is_complex):
+        kind = _scalar_type(dtype)
+        raise NotImplementedError(f"\"range_cpu\" not implemented for '{kind}'")
     n = int((end - start) / step) + 1
     r = _C.arange(n, dtype=_C.float64) * step + start
     r = r.to(device=device, dtype=dtype or _C.get_default_dtype())

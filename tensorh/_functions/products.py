@@ -59,7 +59,11 @@ def addmv(input, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
 @with_out
 def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2)."""
-    return _plus(input, _C.outer(vec1, vec2), beta, alpha)
+    product = _C.outer(vec1, vec2)
+    dtype = promote_types(input.dtype, product.dtype)
+    _check_factor("beta", beta, dtype)
+    _check_factor("alpha", alpha, dtype)
+    return _plus(input, product, beta, alpha)
 
 
 @both
@@ -90,21 +94,29 @@ def _check_same(name, *tensors):
 def _plus(input, product, beta, alpha):
     input = input.expand(product.shape)
     dtype = promote_types(input.dtype, product.dtype)
-    for name, factor in ("beta", beta), ("alpha", alpha):
-        _check_factor(name, factor, dtype)
+    beta = _factor("beta", beta, dtype)
+    alpha = _factor("alpha", alpha, dtype)
     product = product if alpha == 1 else product * alpha
     if beta == 0:
         return product.to(dtype)
     return (input if beta == 1 else input * beta) + product
 
 
+def _factor(name, factor, dtype):
+    """The factor; beside integers it loses its fraction."""
+    if isinstance(factor, complex) and not dtype.is_complex:
+        raise RuntimeError(f"{name} cannot be a complex number beside {dtype}")
+    return int(factor) if isinstance(factor, float) and _kind(dtype) < 2 else factor
+
+
 def _check_factor(name, factor, dtype):
+    """What addr alone refuses."""
+    if isinstance(factor, bool) and dtype is not _C.bool:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if isinstance(factor, float) and _kind(dtype) < 2:
         raise RuntimeError(
             f"For integral input tensors, argument {name} must not be a floating point number."
         )
-    if isinstance(factor, complex) and not dtype.is_complex:
-        raise RuntimeError(f"{name} cannot be a complex number beside {dtype}")
 
 
 @function

@@ -10,6 +10,7 @@
 #include "emu_base.h"
 #include <map>
 #include <signal.h>
+#include <errno.h>
 #include <sys/mman.h>
 
 enum { EMU_MOST_DEVICES = 16, EMU_PAGE = 4096 };
@@ -113,8 +114,9 @@ inline int emu_key(int device) {
 #ifdef PKEY_DISABLE_ACCESS
     static int keys[EMU_MOST_DEVICES];
     if (!keys[device]) {
-        const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+        const int was = errno, key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
         keys[device] = key > 0 ? key : -1;
+        errno = was; /* a machine without keys is no error of the program's */
     }
     return keys[device];
 #else

@@ -82,7 +82,7 @@ struct squares : tn::data::source {
     ~squares() override { sets_alive--; }
     void get(int64_t i, const tn::data::item &to) const override {
 #ifdef TN_EXCEPTIONS
-        if (i == bad) throw std::runtime_error("item is bad");
+        if (i == bad) throw std::out_of_range("item is bad");
 #else
         if (i == bad) tn_error_set(TN_INVALID, nullptr, 0, "item is bad");
 #endif
@@ -124,6 +124,15 @@ static void an_item_that_fails_ends_the_range() {
         });
         CHECK(n == 2 && tells(message, "item is bad"));
         CHECK(tn_ok());
+#ifdef TN_EXCEPTIONS
+        bool caught = false; /* what was thrown, also if that was in a worker */
+        try {
+            for (auto &batch : loader) n -= batch.size() == 2;
+        } catch (const std::out_of_range &) {
+            caught = true;
+        }
+        CHECK(caught && n == 0);
+#endif
     }
     for (int field = 0; field < 2; field++) {
         tn::data::loader loader(tn::data::make<mistaken>(field));

@@ -150,20 +150,28 @@ for document in docs/cpp.md README.md; do
 done
 
 # --- sanitizers ---------------------------------------------------------------------------------
+sanitize="-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
+checked() { # NAME FLAGS PROGRAM:MODE...: by this compiler with these flags, the library as well
+    label=$1 flags=$2
+    shift 2
+    library "$lang" -std=gnu99 -O1 -g $flags || cat "$object.said"
+    checked_library=$object
+    for mode in quiet throws; do
+        flag=""
+        [ $mode = quiet ] || flag=-DTN_EXCEPTIONS
+        here=$out/$label-$c/$mode
+        precompiled "$here" "$c" -std=c++17 -O1 -g $flags $flag
+        for each in "$@"; do
+            [ "${each#*:}" != $mode ] ||
+                program "$here/${each%:*}" "tests/cxx/${each%:*}.cpp" "$checked_library" "$c" -std=c++17 -O1 -g $flags $flag $using
+        done
+    done
+}
 if [ -n "${TN_FULL:-}" ]; then
     for c in $compilers; do
         lang=$(echo "$c" | sed 's/clang++/clang/;s/g++/gcc/')
-        if [ "$lang" = gcc ]; then sanitized gcc; else sanitized clang "$out/clang-sanitized"; fi
-        for each in $programs; do
-            flag=""
-            [ "${each#*:}" = quiet ] || flag=-DTN_EXCEPTIONS
-            program "$out/sanitized-$c-${each%:*}-${each#*:}" "tests/cxx/${each%:*}.cpp" "$objects/libtensor.a" \
-                "$c" -std=c++17 -O1 -g $sanitize -DTNI_OBJECTS $flag
-        done
-        library "$lang" -std=gnu99 -O1 -g -fsanitize=thread || cat "$object.said"
-        for flag in -DTN_EXCEPTIONS -UTN_EXCEPTIONS; do
-            program "$out/thread-$c$flag" tests/cxx/threads.cpp "$object" "$c" -std=c++17 -O1 -g -fsanitize=thread $flag
-        done
+        checked sanitized "$sanitize" $programs
+        checked threads -fsanitize=thread threads:quiet threads:throws
     done
 fi
 

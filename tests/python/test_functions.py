@@ -294,8 +294,24 @@ def test_out(name):
     expected = f(*OUT[name])
     out = torch.zeros_like(expected)
     assert f(*OUT[name], out=out) is out and torch.equal(out, expected)
-    with pytest.raises(RuntimeError, match="shape"):
-        f(*OUT[name], out=expected.new_empty((*expected.shape, 2)))
+    other = expected.new_empty((*expected.shape, 2))
+    with pytest.warns(UserWarning, match="resized since it had shape"):
+        assert f(*OUT[name], out=other) is other
+    assert torch.equal(other, expected)
+
+
+def test_out_of_another_shape_is_resized():
+    empty = torch.empty(0, dtype=torch.float64)
+    torch.add(V, V, out=empty)
+    assert empty.dtype == torch.float64 and empty.tolist() == (V + V).tolist()
+    values, places = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    assert torch.max(X, 1, out=(values, places))[1] is places
+    assert torch.equal(values, X.max(1).values) and torch.equal(places, X.max(1).indices)
+    x = torch.arange(4.0)
+    for out in (x[:2], torch.empty(0, dtype=torch.int64), torch.empty(0, requires_grad=True)):
+        with pytest.raises(RuntimeError):
+            torch.add(x, 1.0, out=out)
+    assert x.tolist() == [0, 1, 2, 3] and out.shape == (0,)
 
 
 def test_what_out_may_be():

@@ -320,6 +320,28 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int
     TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
 #endif
 
+/* base to the power of `steps` numbers from start to end, both included, evenly spaced.
+ *   schema  logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType?
+ *           dtype=None, Device? device=None) -> Tensor
+ *   shapes  -> (steps)
+ *   example tn_logspace(0, 2, 3) */
+typedef struct tn_logspace_args {
+    tn_tensor *out;
+    double base;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar start, end;
+    int64_t steps;
+    TNI_NAMED_OPTIONS
+} tn_logspace_args;
+TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logspace(tn_scalar start, tn_scalar end, int64_t steps,
+    double base, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_logspace(start_, end_, ...) TNI_CALL(tn_logspace, .base = 10, TNI_NUMBER_IN(.start, \
+    start_), TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
+#endif
+
 /* A square matrix with ones on the diagonal and zeros elsewhere.
  *   schema  eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor
  *   shapes  -> (n, n)

@@ -1527,6 +1527,36 @@ TN_USE_RESULT TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
 #endif
 
+/* maximum by torch's other name.
+ *   schema  max.other(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_max_other(x, y) */
+typedef struct tn_max_other_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_max_other_args;
+TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_max_other(self_, ...) TNI_CALL(tn_max_other, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* minimum by torch's other name.
+ *   schema  min.other(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_min_other(x, y) */
+typedef struct tn_min_other_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_min_other_args;
+TN_API tn_tensor *tn_min_other_at(const char *file, int line, const tn_min_other_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_min_other(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_min_other(self_, ...) TNI_CALL(tn_min_other, .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* The larger of self and min.
  *   schema  clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor
  *   shapes  (*), (*) -> broadcast

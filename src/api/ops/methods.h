@@ -822,6 +822,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (max)(integer dim, max_dim_options o, site at = site()) const {
     return tn::max<K>(p_, dim, o, at);
 }
+template <class K = as_objects> typename K::one (max)(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::max<K>(p_, other, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
     flag ceil_mode = false, site at = site()) const {
@@ -859,6 +863,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (min)(integer dim, min_dim_options o, site at = site()) const {
     return tn::min<K>(p_, dim, o, at);
+}
+template <class K = as_objects> typename K::one (min)(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::min<K>(p_, other, o, at);
 }
 template <class K = as_objects> typename K::one minimum(tensor_ref other, out_options o = {},
     site at = site()) const {

@@ -1561,6 +1561,24 @@ template <class K = as_objects> inline typename K::one logical_xor_(tensor_ref s
     tensor_ref other, site at = site()) {
     return K::write(tn_logical_xor_inplace_at, at, {nullptr, self.value, other.value});
 }
+struct logspace_options {
+    typedef logspace_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(double, base, 10)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one logspace(number start,
+    number end, integer steps, first_option<double> base = 10, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_logspace_at, at, {nullptr, base.value, dtype, device, start.value, end.value,
+        steps.value});
+}
+template <class K = as_objects> inline typename K::one logspace(number start, number end,
+    integer steps, logspace_options o, site at = site()) {
+    return K::call(tn_logspace_at, at, {o.out.value, o.base, o.dtype, o.device, start.value,
+        end.value, steps.value}, o.out);
+}
 struct logsumexp_options {
     typedef logsumexp_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -1625,6 +1643,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (max)(tensor_ref self, integer dim, max_dim_options o, site at = site()) {
     return K::call(tn_max_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one (max)(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_max_other_at, at, {o.out.value, self.value, other.value}, o.out);
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -1711,6 +1733,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (min)(tensor_ref self, integer dim, min_dim_options o, site at = site()) {
     return K::call(tn_min_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one (min)(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_min_other_at, at, {o.out.value, self.value, other.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one minimum(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -2892,6 +2918,7 @@ TNI_TN_END
 #define tn_logical_or_(...) tn::logical_or_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor(...) tn::logical_xor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor_(...) tn::logical_xor_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logspace(...) tn::logspace<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
@@ -2907,6 +2934,7 @@ TNI_TN_END
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d(...) tn::max_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_input_grad(...) tn::max_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
@@ -2915,6 +2943,7 @@ TNI_TN_END
 #define tn_meshgrid(...) tn::meshgrid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min_dim(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
+#define tn_min_other(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_minimum(...) tn::minimum<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mm(...) tn::mm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_movedim(...) tn::movedim<tn::detail::as_c>(__VA_ARGS__)

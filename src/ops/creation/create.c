@@ -5,6 +5,7 @@
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
 #include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
@@ -236,7 +237,7 @@ static void range_write(tn_frame *f) {
     tn_tensor *out = f->out[0];
     const int64_t n = out->numel;
     tn_range_plan r;
-    tn_range_plan_of(&r, f);
+    tn_range_plan_of(&r, f, 0);
     for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
         range_part(out, &r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
 }
@@ -335,21 +336,41 @@ TN_OPERATOR(arange_start_step,
             .forms = TN_OUT, .check = arange_start_step_check, .run = arange_start_step_run,
             .sample = "10 0 -3 | 0 1 0.25 | 1 8 3 dtype=float64 | 0.5 3 1 dtype=int64")
 
+/* The dtype of evenly spaced numbers: the one asked for, else the default, complex if a bound is.
+ * TN_NO_DTYPE with an error. */
+static tn_dtype spaced_dtype(tn_frame *f, tn_scalar start, tn_scalar end, tn_dtype dtype,
+                             int64_t steps) {
+    const tn_dtype real = tni_tensors(f->block->context)->default_dtype,
+                   complex = real == TN_F64 ? TN_C128 : TN_C64;
+    if (steps < 0) {
+        tn_fail(f, TN_INVALID, "number of steps must be non-negative");
+        return TN_NO_DTYPE;
+    }
+    if (start.kind != TN_KIND_COMPLEX && end.kind != TN_KIND_COMPLEX) {
+        if (!dtype) dtype = real;
+    } else if (!dtype) {
+        dtype = complex;
+    } else if (!tni_is_complex((int)dtype)) {
+        tn_fail(f, TN_INVALID, "inferred dtype %s can't be safely cast to passed dtype %s",
+                tn_dtype_name(complex), tn_dtype_name(dtype));
+        return TN_NO_DTYPE;
+    }
+    if (dtype != TN_BOOL || steps < 2) return dtype;
+    tn_fail(f, TN_UNSUPPORTED, "\"%s_cpu\" not implemented for 'Bool'", f->row->name);
+    return TN_NO_DTYPE;
+}
+
 static bool linspace_check(tn_frame *f) {
     TN_ARGS(linspace, a, f);
-    tn_dtype dtype = a->dtype ? a->dtype : tni_tensors(f->block->context)->default_dtype;
-    if (a->steps < 0) return tn_fail(f, TN_INVALID, "number of steps must be non-negative");
-    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX ||
-        a->end.kind == TN_KIND_COMPLEX)
-        return tn_fail(f, TN_UNSUPPORTED, "linspace does not support complex numbers");
+    const tn_dtype dtype = spaced_dtype(f, a->start, a->end, a->dtype, a->steps);
     /* linspace with one step gives start. */
-    return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
+    return dtype && create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
-static void linspace_run(tn_frame *f) { range_write(f); }
-static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool whole) {
+static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool whole, int part) {
+    const tn_scalar start = tni_exact(a->start), end = tni_exact(a->end);
     r->both_ends = a->steps > 1;
-    r->start = range_real(a->start);
-    r->end = range_real(a->end);
+    r->start = part ? start.imaginary : start.real;
+    r->end = part ? end.imaginary : end.real;
     /* torch casts the bounds to the dtype first. */
     if (whole) {
         r->start = (double)range_whole(a->start);
@@ -357,20 +378,64 @@ static void linspace_given(tn_range_plan *r, const tn_linspace_args *a, bool who
     }
     r->step = a->steps > 1 ? (r->end - r->start) / (double)(a->steps - 1) : 0;
 }
+/* Complex numbers: both parts by the rule of reals. */
+static void linspace_complex(tn_frame *f) {
+    tn_tensor *out = f->out[0];
+    const int64_t n = out->numel, step = out->stride[0] * tni_dtype_size(out);
+    tn_range_plan part[2];
+    tn_range_plan_of(&part[0], f, 0);
+    tn_range_plan_of(&part[1], f, 1);
+    for (int64_t i = 0; i < n && !tni_stopped(); i++)
+        tni_element_set(tni_bytes_at(out) + i * step, out->dtype,
+                        tn_complex(range_at(&part[0], i, n), range_at(&part[1], i, n)));
+}
+static void linspace_run(tn_frame *f) {
+    if (tni_is_complex(f->out[0]->dtype))
+        linspace_complex(f);
+    else
+        range_write(f);
+}
 /* `steps` values from start to end, both included, evenly spaced. */
 TN_OPERATOR(linspace,
             "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> (steps)", .example = "tn_linspace(0, 1, 5)"), .forms = TN_OUT,
             .check = linspace_check, .run = linspace_run,
-            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64")
+            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64 | "
+                      "0 1 4 dtype=complex64")
 
-TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f) {
+static bool logspace_compose(tn_frame *f) {
+    TN_ARGS(logspace, a, f);
+    const tn_dtype dtype = spaced_dtype(f, a->start, a->end, a->dtype, a->steps);
+    const tn_dtype wide = tni_is_complex((int)dtype) ? TN_C128 : TN_F64;
+    tn_scalar start = a->start, end = a->end;
+    if (!dtype) return false;
+    if (tni_is_int((int)dtype)) { /* torch casts the bounds to the dtype first */
+        start = tn_int(range_whole(start));
+        end = tn_int(range_whole(end));
+    }
+    f->out[0] = tnp_to_dtype(
+        tnp_pow_scalar_self(tn_float(a->base), tnp_linspace(start, end, a->steps, wide, a->device)),
+        dtype, false, false);
+    return f->out[0] != NULL;
+}
+/* base to the power of `steps` numbers from start to end, both included, evenly spaced. */
+TN_OPERATOR(logspace,
+            "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? "
+            "dtype=None, Device? device=None) -> Tensor",
+            TN_DOC(.shapes = "-> (steps)", .example = "tn_logspace(0, 2, 3)",
+                   .differs = "result 0 [base=0.0 dtype=complex64]: 0 to a complex power is 0, "
+                              "as in pow; torch's vectors give NaN"),
+            .forms = TN_OUT, .compose = logspace_compose,
+            .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 3 4 2.0 dtype=int64 | "
+                      "0 1 4 0.5 dtype=complex64 | 0.5 2.5 7 base=3.0 dtype=float64")
+
+TN_API void tn_range_plan_of(tn_range_plan *p, const tn_frame *f, int part) {
     const bool whole = tni_is_int(f->out[0]->dtype);
     double end;
     memset(p, 0, sizeof *p);
     if (f->row->run == linspace_run) {
-        linspace_given(p, (const tn_linspace_args *)f->args, whole);
+        linspace_given(p, (const tn_linspace_args *)f->args, whole, part);
         return;
     }
     p->whole = whole;

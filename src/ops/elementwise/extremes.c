@@ -35,6 +35,26 @@ TN_OPERATOR(minimum, "minimum(Tensor self, Tensor other) -> Tensor",
             TN_POINTWISE(FIB, V_MINIMUM(self, other)), .grad = minimum_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
 
+static bool max_other_compose(tn_frame *f) {
+    f->out[0] = tnp_maximum(f->in[0], f->in[1]);
+    return f->out[0] != NULL;
+}
+/* maximum by torch's other name. */
+TN_OPERATOR(max_other, "max.other(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_max_other(x, y)"),
+            .forms = TN_OUT, .compose = max_other_compose,
+            .sample = "(35) (35) | (2,3) (3):i64 | () () | (0,3) (3)", .node = "MaximumBackward0")
+
+static bool min_other_compose(tn_frame *f) {
+    f->out[0] = tnp_minimum(f->in[0], f->in[1]);
+    return f->out[0] != NULL;
+}
+/* minimum by torch's other name. */
+TN_OPERATOR(min_other, "min.other(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_min_other(x, y)"),
+            .forms = TN_OUT, .compose = min_other_compose,
+            .sample = "(35) (35) | (2,3) (3):i64 | () () | (0,3) (3)", .node = "MinimumBackward0")
+
 /* Ties, as in torch: no gradient if the bound is a number, half of it if it is a tensor. */
 static void clamp_min_grad(tn_gradient *g) {
     if (g->in[1] && g->in[1]->flags & TNI_NUMBER)

@@ -127,8 +127,9 @@ static bool addmm_check(tn_frame *f) {
     if (self->dtype != a->dtype)
         return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
                        tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
-    if (!tni_double_fits(f, "beta", given->beta, self->dtype) ||
-        !tni_double_fits(f, "alpha", given->alpha, self->dtype))
+    /* Beside integers, factors lose their fraction. */
+    if (!tni_double_fits(f, "beta", trunc(given->beta), self->dtype) ||
+        !tni_double_fits(f, "alpha", trunc(given->alpha), self->dtype))
         return false;
     /* self must broadcast to the product, not the product to self. */
     s.ndim = 2;

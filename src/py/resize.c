@@ -1,0 +1,99 @@
+/* resize.c - torch gives a tensor of another shape that is passed as out= the result's, with a
+ * warning if it had elements. The library refuses such a call before it writes anything; it is made
+ * again here without the tensors, which then take what it gives. */
+#include "bind.h"
+
+typedef struct resize_call {
+    tn_tensor *given[4], *made[4];
+    int n;
+} resize_call;
+
+static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    if (tn_ndim(a) != tn_ndim(b)) return false;
+    for (int i = 0; i < tn_ndim(a); i++)
+        if (tn_size(a, i) != tn_size(b, i)) return false;
+    return true;
+}
+
+/* Whether all given tensors can take the results, of which some have another shape. */
+static bool resize_helps(const resize_call *c) {
+    bool other = false;
+    for (int k = 0; k < c->n; k++) {
+        const tn_tensor *to = c->given[k], *made = c->made[k];
+        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made) ||
+            py_dtype_kind(tn_dtype_of(made)) > py_dtype_kind(tn_dtype_of(to)))
+            return false;
+        other = other || !resize_same_shape(to, made);
+    }
+    return other;
+}
+
+/* "[2, 3]"; cut where it is longer than the room. */
+static void resize_text(char *to, size_t room, const tn_tensor *t) {
+    size_t at = 0;
+    for (int i = 0; i < tn_ndim(t) && at + 24 < room; i++)
+        at +=
+            (size_t)snprintf(to + at, room - at, "%s%lld", i ? ", " : "", (long long)tn_size(t, i));
+    to[at] = 0;
+}
+
+static bool resize_warn(const tn_tensor *to, const tn_tensor *made) {
+    char has[256], wants[256];
+    if (!tn_numel(to)) return true;
+    resize_text(has, sizeof has, to);
+    resize_text(wants, sizeof wants, made);
+    return PyErr_WarnFormat(
+               PyExc_UserWarning, 1,
+               "An output with one or more elements was resized since it had shape [%s], which "
+               "does not match the required output shape [%s]. This behavior is deprecated, and in "
+               "a future PyTorch release outputs will not be resized unless they have zero "
+               "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to "
+               "zero elements with t.resize_(0).",
+               has, wants) == 0;
+}
+
+/* The given tensor becomes the result: its elements are copied, or it takes their memory. */
+static bool resize_take(tn_tensor *to, tn_tensor *made) {
+    if (resize_same_shape(to, made)) return tnp_copy_(to, made) != NULL;
+    tn_tensor *fits = tnp_to_dtype(made, tn_dtype_of(to), false, true);
+    const bool ok = fits && py_retire_memory(to) && tn_set_data_at(NULL, 0, to, fits);
+    tn_free(fits);
+    return ok;
+}
+
+PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
+    const tn_gen *gen = row->gen;
+    union {
+        void *aligned;
+        char bytes[BIND_BYTES];
+    } without;
+    resize_call c;
+    tn_error_info error;
+    PyObject *type, *value, *trace;
+    bool ok;
+    if (gen->out_offset == UINT16_MAX || gen->nresults > 4) return false;
+    c.n = gen->nresults;
+    memcpy(c.given, (const char *)args + gen->out_offset, (size_t)c.n * sizeof *c.given);
+    if (!c.given[0]) return false;
+    PyErr_Fetch(&type, &value, &trace);
+    memcpy(without.bytes, args, gen->args_size);
+    memset(without.bytes + gen->out_offset, 0, (size_t)c.n * sizeof *c.given);
+    const bool mode = tn_set_grad_mode(false);
+    const bool called = tn_call(row, 0, NULL, 0, without.bytes, c.made);
+    if (!called) tn_error_take(&error);
+    ok = called && resize_helps(&c);
+    for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
+    for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
+    if (called && !tn_ok()) py_raise();
+    for (int k = 0; called && k < c.n; k++) tn_free(tn_take(c.made[k]));
+    tn_set_grad_mode(mode);
+    if (ok || PyErr_Occurred()) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        for (int k = 0; ok && k < c.n; k++) results[k] = c.given[k];
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
+    return ok;
+}
