@@ -61,7 +61,7 @@ $(AMALGAMATE): tools/amalgamate.c tools/conditions.h | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@
 $(CHECK): tools/check.c | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@
-$(OPTABLE): $(wildcard tools/optable/*.[ch]) $(SHARED) $(SHARED:.c=.h) | $(BUILD)/tools
+$(OPTABLE): $(wildcard tools/optable/*.[ch]) tests/ops/elements.h $(SHARED) $(SHARED:.c=.h) | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) -DTNI_OBJECTS $(filter %.c,$^) -o $@ -lm
 $(BUILD)/tools $(BUILD)/unit:
 	mkdir -p $@

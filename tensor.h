@@ -53,12 +53,12 @@
  *   [6]  random          28  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
- *   [9]  words           42  enums of options, and result structs
+ *   [9]  words           63  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2184  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
- *   [14] linalg         239  products of matrices and vectors
+ *   [14] linalg         666  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers         725  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
@@ -73,11 +73,11 @@
  *                            alone
  *   [23] renamed         40  old names, each with a warning; they go with the next release
  *   [24] cxx            459  C++ only: what the functions of namespace tn take
- *   [25] overloads     3102  C++: every operator as a function, with default arguments
- *   [26] methods       1409  C++: every operator that takes a tensor self as a method
+ *   [25] overloads     3379  C++: every operator as a function, with default arguments
+ *   [26] methods       1452  C++: every operator that takes a tensor self as a method
  *   [27] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [28] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
- *   [29] results        104  C++: several results of an operator
+ *   [29] results        209  C++: several results of an operator
  *   [30] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
  *                            your own
  *
@@ -91,9 +91,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_35a28e623e2c)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_bb51877a55df)
 #else
-#define TNI_NAMESPACE tn_35a28e623e2c
+#define TNI_NAMESPACE tn_bb51877a55df
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1444,12 +1444,33 @@ typedef struct tn_grad_input_grad_weight_grad_bias {
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
+typedef struct tn_inverse_info {
+    tn_tensor *inverse, *info;
+} tn_inverse_info;
+typedef struct tn_P_L_U {
+    tn_tensor *P, *L, *U;
+} tn_P_L_U;
+typedef struct tn_LU_pivots {
+    tn_tensor *LU, *pivots;
+} tn_LU_pivots;
+typedef struct tn_LU_pivots_info {
+    tn_tensor *LU, *pivots, *info;
+} tn_LU_pivots_info;
 typedef struct tn_Q_R {
     tn_tensor *Q, *R;
 } tn_Q_R;
+typedef struct tn_sign_logabsdet {
+    tn_tensor *sign, *logabsdet;
+} tn_sign_logabsdet;
+typedef struct tn_result_info {
+    tn_tensor *result, *info;
+} tn_result_info;
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
+typedef struct tn_solution_cloned_coefficient {
+    tn_tensor *solution, *cloned_coefficient;
+} tn_solution_cloned_coefficient;
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;
@@ -5943,6 +5964,413 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper)
 #define tn_linalg_cholesky(...) TNI_CALL(tn_linalg_cholesky, .self = __VA_ARGS__)
 #endif
 
+/* X of A X = self, where input2 is the Cholesky factor of A: L, or with upper L^H.
+ *   schema  cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
+ *   shapes  (*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex
+ *   example tn_cholesky_solve(y, x) */
+typedef struct tn_cholesky_solve_args {
+    tn_tensor *out;
+    bool upper;
+    tn_tensor *self, *input2;
+    TNI_NAMED_OPTIONS
+} tn_cholesky_solve_args;
+TN_API tn_tensor *tn_cholesky_solve_at(const char *file, int line,
+    const tn_cholesky_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_solve(tn_tensor *self, tn_tensor *input2, bool upper);
+#ifndef __cplusplus
+#define tn_cholesky_solve(self_, ...) TNI_CALL(tn_cholesky_solve, .self = self_, \
+    .input2 = __VA_ARGS__)
+#endif
+
+/* The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H.
+ *   schema  cholesky_inverse(Tensor self, bool upper=False) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_cholesky_inverse(x) */
+typedef struct tn_cholesky_inverse_args {
+    tn_tensor *out;
+    bool upper;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_cholesky_inverse_args;
+TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
+    const tn_cholesky_inverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_inverse(tn_tensor *self, bool upper);
+#ifndef __cplusplus
+#define tn_cholesky_inverse(...) TNI_CALL(tn_cholesky_inverse, .self = __VA_ARGS__)
+#endif
+
+/* --- determinants by LU: linalg.det, linalg.slogdet, logdet --- */
+
+/* The determinants of square matrices.
+ *   schema  linalg_det(Tensor A) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_linalg_det(x) */
+typedef struct tn_linalg_det_args {
+    tn_tensor *out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_det_args;
+TN_API tn_tensor *tn_linalg_det_at(const char *file, int line, const tn_linalg_det_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_det(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_det(...) TNI_CALL(tn_linalg_det, .A = __VA_ARGS__)
+#endif
+
+/* linalg_det.
+ *   schema  det(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_det(x) */
+typedef struct tn_det_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_det_args;
+TN_USE_RESULT TN_API tn_tensor *tn_det_at(const char *file, int line, const tn_det_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_det(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_det(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_det, .self = __VA_ARGS__))
+#endif
+
+/* The sign of the determinant, of complex matrices its angle as a number of modulus 1, and the
+ * logarithm of its modulus: 0 and -inf where it is 0.
+ *   schema  linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
+ *   shapes  (*, n, n) -> (*), (*) real, float32, float64 or complex
+ *   example tn_linalg_slogdet(x) */
+typedef struct tn_linalg_slogdet_args {
+    tn_sign_logabsdet out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_slogdet_args;
+TN_API tn_sign_logabsdet tn_linalg_slogdet_at(const char *file, int line,
+    const tn_linalg_slogdet_args *args);
+TN_USE_RESULT TN_API tn_sign_logabsdet tnp_linalg_slogdet(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_slogdet(...) TNI_CALL(tn_linalg_slogdet, .A = __VA_ARGS__)
+#endif
+
+/* linalg_slogdet.
+ *   schema  slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
+ *   shapes  (*, n, n) -> (*), (*) real, float32, float64 or complex
+ *   example tn_slogdet(x) */
+typedef struct tn_slogdet_args {
+    tn_sign_logabsdet out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_slogdet_args;
+TN_API tn_sign_logabsdet tn_slogdet_at(const char *file, int line, const tn_slogdet_args *args);
+TN_USE_RESULT TN_API tn_sign_logabsdet tnp_slogdet(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_slogdet(...) TNI_CALL(tn_slogdet, .self = __VA_ARGS__)
+#endif
+
+/* The logarithms of determinants: NaN where a real one is negative.
+ *   schema  logdet(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_logdet(x) */
+typedef struct tn_logdet_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_logdet_args;
+TN_USE_RESULT TN_API tn_tensor *tn_logdet_at(const char *file, int line,
+    const tn_logdet_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logdet(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_logdet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_logdet, .self = __VA_ARGS__))
+#endif
+
+/* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
+ * tensorinv, tensorsolve --- */
+
+/* linalg_solve_ex of matrices B alone.
+ *   schema  _linalg_solve_matrices(Tensor A, Tensor B, *, bool left=True, bool
+ *           check_errors=False) -> (Tensor result, Tensor info)
+ *   shapes  (*, n, n), (*, n, k) -> (*, n, k), (*), float32, float64 or complex
+ *   example tn_linalg_solve_lu(x, y) */
+typedef struct tn_linalg_solve_lu_args {
+    bool left, check_errors;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_lu_args;
+TN_USE_RESULT TN_API tn_result_info tn_linalg_solve_lu_at(const char *file, int line,
+    const tn_linalg_solve_lu_args *args);
+TN_USE_RESULT TN_API tn_result_info tnp_linalg_solve_lu(tn_tensor *A, tn_tensor *B, bool left,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_solve_lu(A_, ...) TNI_CALL(tn_linalg_solve_lu, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* X of A X = B, or with left=False of X A = B. B is a vector if it has one dimension, or if it has
+ * the shape of A without the last dimension. info is 0, or the place of the first zero pivot from
+ * 1; with check_errors the latter is an error.
+ *   schema  linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) ->
+ *           (Tensor result, Tensor info)
+ *   shapes  (*, n, n), (*, n, k) or (*, n) -> B's, (*)
+ *   example tn_linalg_solve_ex(x, y) */
+typedef struct tn_linalg_solve_ex_args {
+    tn_result_info out;
+    bool left, check_errors;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_ex_args;
+TN_API tn_result_info tn_linalg_solve_ex_at(const char *file, int line,
+    const tn_linalg_solve_ex_args *args);
+TN_USE_RESULT TN_API tn_result_info tnp_linalg_solve_ex(tn_tensor *A, tn_tensor *B, bool left,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_solve_ex(A_, ...) TNI_CALL(tn_linalg_solve_ex, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* As linalg_solve_ex, but a matrix that is singular is an error.
+ *   schema  linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
+ *   shapes  (*, n, n), (*, n, k) or (*, n) -> B's
+ *   example tn_linalg_solve(x, y) */
+typedef struct tn_linalg_solve_args {
+    tn_tensor *out;
+    bool left;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_args;
+TN_API tn_tensor *tn_linalg_solve_at(const char *file, int line, const tn_linalg_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve(tn_tensor *A, tn_tensor *B, bool left);
+#ifndef __cplusplus
+#define tn_linalg_solve(A_, ...) TNI_CALL(tn_linalg_solve, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with
+ * check_errors the latter is an error.
+ *   schema  linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+ *   shapes  (*, n, n) -> (*, n, n), (*), float32, float64 or complex
+ *   example tn_linalg_inv_ex(x) */
+typedef struct tn_linalg_inv_ex_args {
+    tn_inverse_info out;
+    bool check_errors;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_inv_ex_args;
+TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
+    const tn_linalg_inv_ex_args *args);
+TN_USE_RESULT TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_inv_ex(...) TNI_CALL(tn_linalg_inv_ex, .A = __VA_ARGS__)
+#endif
+
+/* As linalg_inv_ex, but a matrix that is singular is an error.
+ *   schema  linalg_inv(Tensor A) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_linalg_inv(x) */
+typedef struct tn_linalg_inv_args {
+    tn_tensor *out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_inv_args;
+TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_inv(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_inv(...) TNI_CALL(tn_linalg_inv, .A = __VA_ARGS__)
+#endif
+
+/* linalg_inv.
+ *   schema  inverse(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_inverse(x) */
+typedef struct tn_inverse_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_inverse_args;
+TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_inverse(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_inverse(...) TNI_CALL(tn_inverse, .self = __VA_ARGS__)
+#endif
+
+/* The n-th power of square matrices, for n < 0 of their inverses.
+ *   schema  linalg_matrix_power(Tensor self, int n) -> Tensor
+ *   shapes  (*, m, m) -> (*, m, m)
+ *   example tn_linalg_matrix_power(x, 3) */
+typedef struct tn_linalg_matrix_power_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t n;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_power_args;
+TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
+    const tn_linalg_matrix_power_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n);
+#ifndef __cplusplus
+#define tn_linalg_matrix_power(self_, ...) TNI_CALL(tn_linalg_matrix_power, .self = self_, \
+    .n = __VA_ARGS__)
+#endif
+
+/* linalg_matrix_power.
+ *   schema  matrix_power(Tensor self, int n) -> Tensor
+ *   shapes  (*, m, m) -> (*, m, m)
+ *   example tn_matrix_power(x, 3) */
+typedef struct tn_matrix_power_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t n;
+    TNI_NAMED_OPTIONS
+} tn_matrix_power_args;
+TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_matrix_power(tn_tensor *self, int64_t n);
+#ifndef __cplusplus
+#define tn_matrix_power(self_, ...) TNI_CALL(tn_matrix_power, .self = self_, .n = __VA_ARGS__)
+#endif
+
+/* The inverse of self as a matrix whose rows are its first ind dimensions.
+ *   schema  linalg_tensorinv(Tensor self, int ind=2) -> Tensor
+ *   shapes  self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + shape[:ind]
+ *   example tn_linalg_tensorinv(x, .ind = 1) */
+typedef struct tn_linalg_tensorinv_args {
+    tn_tensor *out;
+    int64_t ind;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_tensorinv_args;
+TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
+    const tn_linalg_tensorinv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorinv(tn_tensor *self, int64_t ind);
+#ifndef __cplusplus
+#define tn_linalg_tensorinv(...) TNI_CALL(tn_linalg_tensorinv, .ind = 2, .self = __VA_ARGS__)
+#endif
+
+/* X of tensordot(self, X, X.ndim) = other, after dims of self are moved to its end.
+ *   schema  linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
+ *   shapes  self (other's sizes, rest), other (*) -> (rest)
+ *   example tn_linalg_tensorsolve(x, y) */
+typedef struct tn_linalg_tensorsolve_args {
+    tn_tensor *out;
+    tn_ints dims;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_linalg_tensorsolve_args;
+TN_API tn_tensor *tn_linalg_tensorsolve_at(const char *file, int line,
+    const tn_linalg_tensorsolve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tensor *other,
+    tn_ints dims);
+#ifndef __cplusplus
+#define tn_linalg_tensorsolve(self_, ...) TNI_CALL(tn_linalg_tensorsolve, .dims = TN_NO_DIMS, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* --- A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack --- */
+
+/* A = P L U with partial pivoting, packed: L below the diagonal (its own is ones), U on and above
+ * it. Row i was exchanged with row pivots[i] - 1. info is 0, or the number of the first zero on U's
+ * diagonal, counted from 1; with check_errors the latter is an error.
+ *   schema  linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) ->
+ *           (Tensor LU, Tensor pivots, Tensor info)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), (*), float32, float64 or complex
+ *   example tn_linalg_lu_factor_ex(x) */
+typedef struct tn_linalg_lu_factor_ex_args {
+    tn_LU_pivots_info out;
+    bool pivot, check_errors;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_factor_ex_args;
+TN_API tn_LU_pivots_info tn_linalg_lu_factor_ex_at(const char *file, int line,
+    const tn_linalg_lu_factor_ex_args *args);
+TN_USE_RESULT TN_API tn_LU_pivots_info tnp_linalg_lu_factor_ex(tn_tensor *A, bool pivot,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_lu_factor_ex(...) TNI_CALL(tn_linalg_lu_factor_ex, .pivot = true, \
+    .A = __VA_ARGS__)
+#endif
+
+/* As linalg_lu_factor_ex, but a zero on the diagonal of U is an error.
+ *   schema  linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex
+ *   example tn_linalg_lu_factor(x) */
+typedef struct tn_linalg_lu_factor_args {
+    tn_LU_pivots out;
+    bool pivot;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_factor_args;
+TN_API tn_LU_pivots tn_linalg_lu_factor_at(const char *file, int line,
+    const tn_linalg_lu_factor_args *args);
+TN_USE_RESULT TN_API tn_LU_pivots tnp_linalg_lu_factor(tn_tensor *A, bool pivot);
+#ifndef __cplusplus
+#define tn_linalg_lu_factor(...) TNI_CALL(tn_linalg_lu_factor, .pivot = true, .A = __VA_ARGS__)
+#endif
+
+/* P, L and U of what linalg_lu_factor gives. Without unpack_data L and U are empty, without
+ * unpack_pivots P is.
+ *   schema  lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool
+ *           unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)
+ *   shapes  (*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)
+ *   example tn_lu_unpack(x, pivots) */
+typedef struct tn_lu_unpack_args {
+    tn_P_L_U out;
+    bool unpack_data, unpack_pivots;
+    tn_tensor *LU_data, *LU_pivots;
+    TNI_NAMED_OPTIONS
+} tn_lu_unpack_args;
+TN_API tn_P_L_U tn_lu_unpack_at(const char *file, int line, const tn_lu_unpack_args *args);
+TN_USE_RESULT TN_API tn_P_L_U tnp_lu_unpack(tn_tensor *LU_data, tn_tensor *LU_pivots,
+    bool unpack_data, bool unpack_pivots);
+#ifndef __cplusplus
+#define tn_lu_unpack(LU_data_, ...) TNI_CALL(tn_lu_unpack, .unpack_data = true, \
+    .unpack_pivots = true, .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
+#endif
+
+/* A = P L U: P a permutation, L lower triangular with ones on its diagonal, U upper triangular.
+ *   schema  linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
+ *   shapes  (*, m, n) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)
+ *   example tn_linalg_lu(x) */
+typedef struct tn_linalg_lu_args {
+    tn_P_L_U out;
+    bool pivot;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_args;
+TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args);
+TN_USE_RESULT TN_API tn_P_L_U tnp_linalg_lu(tn_tensor *A, bool pivot);
+#ifndef __cplusplus
+#define tn_linalg_lu(...) TNI_CALL(tn_linalg_lu, .pivot = true, .A = __VA_ARGS__)
+#endif
+
+/* X of A X = B, or with left=False of X A = B, where LU and pivots are linalg_lu_factor of A; with
+ * adjoint of the conjugate transpose of A.
+ *   schema  linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool
+ *           adjoint=False) -> Tensor
+ *   shapes  (*, n, n), (*, n), (*, n, k) -> (*, n, k)
+ *   example tn_linalg_lu_solve(x, pivots, y) */
+typedef struct tn_linalg_lu_solve_args {
+    tn_tensor *out;
+    bool left, adjoint;
+    tn_tensor *LU, *pivots, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_solve_args;
+TN_API tn_tensor *tn_linalg_lu_solve_at(const char *file, int line,
+    const tn_linalg_lu_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tensor *B,
+    bool left, bool adjoint);
+#ifndef __cplusplus
+#define tn_linalg_lu_solve(LU_, pivots_, ...) TNI_CALL(tn_linalg_lu_solve, .left = true, \
+    .LU = LU_, .pivots = pivots_, .B = __VA_ARGS__)
+#endif
+
+/* linalg_lu_solve with B first.
+ *   schema  lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
+ *   shapes  (*, n, k), (*, n, n), (*, n) -> (*, n, k)
+ *   example tn_lu_solve(y, x, pivots) */
+typedef struct tn_lu_solve_args {
+    tn_tensor *out;
+    tn_tensor *self, *LU_data, *LU_pivots;
+    TNI_NAMED_OPTIONS
+} tn_lu_solve_args;
+TN_API tn_tensor *tn_lu_solve_at(const char *file, int line, const tn_lu_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data,
+    tn_tensor *LU_pivots);
+#ifndef __cplusplus
+#define tn_lu_solve(self_, LU_data_, ...) TNI_CALL(tn_lu_solve, .self = self_, \
+    .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
+#endif
+
 /* --- A = Q R by Householder reflections: linalg.qr --- */
 
 /* A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is
@@ -5962,7 +6390,7 @@ TN_USE_RESULT TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
 #define tn_linalg_qr(...) TNI_CALL(tn_linalg_qr, .mode = "reduced", .A = __VA_ARGS__)
 #endif
 
-/* --- triangular systems: linalg.solve_triangular --- */
+/* --- triangular systems: linalg.solve_triangular, triangular_solve --- */
 
 /* X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;
  * with unitriangular=True its diagonal is not read and counts as ones.
@@ -5984,6 +6412,26 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_
 #ifndef __cplusplus
 #define tn_linalg_solve_triangular(self_, B_, ...) TNI_CALL(tn_linalg_solve_triangular, \
     .left = true, .self = self_, .B = B_, .upper = __VA_ARGS__)
+#endif
+
+/* X of A X = self, of the triangle of A or, with transpose, of A^T; and a copy of A. torch keeps it
+ * for old programs: linalg_solve_triangular.
+ *   schema  triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool
+ *           unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
+ *   shapes  (*, n, k), (*, n, n) -> (*, n, k), (*, n, n)
+ *   example tn_triangular_solve(y, x) */
+typedef struct tn_triangular_solve_args {
+    bool upper, transpose, unitriangular;
+    tn_tensor *self, *A;
+    TNI_NAMED_OPTIONS
+} tn_triangular_solve_args;
+TN_USE_RESULT TN_API tn_solution_cloned_coefficient tn_triangular_solve_at(const char *file,
+    int line, const tn_triangular_solve_args *args);
+TN_USE_RESULT TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tensor *self,
+    tn_tensor *A, bool upper, bool transpose, bool unitriangular);
+#ifndef __cplusplus
+#define tn_triangular_solve(self_, ...) TNI_CALL(tn_triangular_solve, .upper = true, \
+    .self = self_, .A = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END
@@ -9451,6 +9899,27 @@ template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out
 template <class K = as_objects> inline typename K::one ceil_(tensor_ref self, site at = site()) {
     return K::write(tn_ceil_inplace_at, at, {nullptr, self.value});
 }
+struct cholesky_inverse_options {
+    typedef cholesky_inverse_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, upper, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cholesky_inverse(tensor_ref self, flag upper = false, site at = site()) {
+    return K::call(tn_cholesky_inverse_at, at, {nullptr, upper.value, self.value});
+}
+template <class K = as_objects> inline typename K::one cholesky_inverse(tensor_ref self,
+    cholesky_inverse_options o, site at = site()) {
+    return K::call(tn_cholesky_inverse_at, at, {o.out.value, o.upper.value, self.value}, o.out);
+}
+typedef cholesky_inverse_options cholesky_solve_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cholesky_solve(tensor_ref self, tensor_ref input2, flag upper = false, site at = site()) {
+    return K::call(tn_cholesky_solve_at, at, {nullptr, upper.value, self.value, input2.value});
+}
+template <class K = as_objects> inline typename K::one cholesky_solve(tensor_ref self,
+    tensor_ref input2, cholesky_solve_options o, site at = site()) {
+    return K::call(tn_cholesky_solve_at, at, {o.out.value, o.upper.value, self.value,
+        input2.value}, o.out);
+}
 struct chunk_options {
     typedef chunk_options self_;
     TNI_OPTION(integer, dim, 0)
@@ -9663,6 +10132,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one cumsum(tens
 template <class K = as_objects> inline typename K::one cumsum(tensor_ref self, integer dim,
     cumsum_options o, site at = site()) {
     return K::call(tn_cumsum_at, at, {o.out.value, o.dtype, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one det(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_det_at, at, {self.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one detach(tensor_ref self,
     site at = site()) {
@@ -10143,6 +10616,10 @@ template <class K = as_objects> inline typename K::one index_select(tensor_ref s
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
         o.out);
 }
+template <class K = as_objects> inline typename K::one inverse(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_inverse_at, at, {o.out.value, self.value}, o.out);
+}
 typedef allclose_options isclose_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one isclose(tensor_ref self,
     tensor_ref other, first_option<double> rtol = 1e-05, double atol = 1e-08,
@@ -10290,6 +10767,97 @@ template <class K = as_objects> inline typename K::template many<tn_L_info>::typ
 }
 }
 namespace linalg {
+template <class K = as_objects> inline typename K::one det(tensor_ref A, out_options o = {},
+    site at = site()) {
+    return K::call(tn_linalg_det_at, at, {o.out.value, A.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
+    site at = site()) {
+    return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct inv_ex_options {
+    typedef inv_ex_options self_;
+    TNI_OPTION(tn_inverse_info, out, tn_inverse_info())
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_inv_ex_at, at, {{}, check_errors.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, inv_ex_options o, site at = site()) {
+    return K::call(tn_linalg_inv_ex_at, at, {o.out, o.check_errors.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_options {
+    typedef lu_options self_;
+    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(flag, pivot, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A, flag pivot = true, site at = site()) {
+    return K::call(tn_linalg_lu_at, at, {{}, pivot.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A,
+    lu_options o, site at = site()) {
+    return K::call(tn_linalg_lu_at, at, {o.out, o.pivot.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_factor_options {
+    typedef lu_factor_options self_;
+    TNI_OPTION(tn_LU_pivots, out, tn_LU_pivots())
+    TNI_OPTION(flag, pivot, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, flag pivot = true, site at = site()) {
+    return K::call(tn_linalg_lu_factor_at, at, {{}, pivot.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, lu_factor_options o, site at = site()) {
+    return K::call(tn_linalg_lu_factor_at, at, {o.out, o.pivot.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_factor_ex_options {
+    typedef lu_factor_ex_options self_;
+    TNI_OPTION(tn_LU_pivots_info, out, tn_LU_pivots_info())
+    TNI_OPTION(flag, pivot, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LU_pivots_info>::type lu_factor_ex(tensor_ref A, flag pivot = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_lu_factor_ex_at, at, {{}, pivot.value, check_errors.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LU_pivots_info>::type lu_factor_ex(tensor_ref A, lu_factor_ex_options o, site at = site()) {
+    return K::call(tn_linalg_lu_factor_ex_at, at, {o.out, o.pivot.value, o.check_errors.value,
+        A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_solve_options {
+    typedef lu_solve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, adjoint, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lu_solve(tensor_ref LU,
+    tensor_ref pivots, tensor_ref B, flag left = true, flag adjoint = false, site at = site()) {
+    return K::call(tn_linalg_lu_solve_at, at, {nullptr, left.value, adjoint.value, LU.value,
+        pivots.value, B.value});
+}
+template <class K = as_objects> inline typename K::one lu_solve(tensor_ref LU, tensor_ref pivots,
+    tensor_ref B, lu_solve_options o, site at = site()) {
+    return K::call(tn_linalg_lu_solve_at, at, {o.out.value, o.left.value, o.adjoint.value,
+        LU.value, pivots.value, B.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_linalg_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
+}
+}
+namespace linalg {
 struct qr_options {
     typedef qr_options self_;
     TNI_OPTION(tn_Q_R, out, tn_Q_R())
@@ -10301,6 +10869,60 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 template <class K = as_objects> inline typename K::template many<tn_Q_R>::type qr(tensor_ref A,
     qr_options o, site at = site()) {
     return K::call(tn_linalg_qr_at, at, {o.out, o.mode, A.value}, o.out);
+}
+}
+namespace linalg {
+struct slogdet_options {
+    typedef slogdet_options self_;
+    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+};
+template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref A, slogdet_options o = {}, site at = site()) {
+    return K::call(tn_linalg_slogdet_at, at, {o.out, A.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_options {
+    typedef solve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one solve(tensor_ref A,
+    tensor_ref B, flag left = true, site at = site()) {
+    return K::call(tn_linalg_solve_at, at, {nullptr, left.value, A.value, B.value});
+}
+template <class K = as_objects> inline typename K::one solve(tensor_ref A, tensor_ref B,
+    solve_options o, site at = site()) {
+    return K::call(tn_linalg_solve_at, at, {o.out.value, o.left.value, A.value, B.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_ex_options {
+    typedef solve_ex_options self_;
+    TNI_OPTION(tn_result_info, out, tn_result_info())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_ex(tensor_ref A, tensor_ref B, flag left = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_solve_ex_at, at, {{}, left.value, check_errors.value, A.value,
+        B.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_result_info>::type solve_ex(tensor_ref A, tensor_ref B, solve_ex_options o, site at = site()) {
+    return K::call(tn_linalg_solve_ex_at, at, {o.out, o.left.value, o.check_errors.value, A.value,
+        B.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_lu_options {
+    typedef solve_lu_options self_;
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_matrices(tensor_ref A, tensor_ref B, flag left = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_solve_lu_at, at, {left.value, check_errors.value, A.value, B.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_matrices(tensor_ref A, tensor_ref B, solve_lu_options o, site at = site()) {
+    return K::call(tn_linalg_solve_lu_at, at, {o.left.value, o.check_errors.value, A.value,
+        B.value});
 }
 }
 namespace linalg {
@@ -10318,6 +10940,37 @@ template <class K = as_objects> inline typename K::one solve_triangular(tensor_r
     tensor_ref B, flag upper, solve_triangular_options o, site at = site()) {
     return K::call(tn_linalg_solve_triangular_at, at, {o.out.value, o.left.value,
         o.unitriangular.value, self.value, B.value, upper.value}, o.out);
+}
+}
+namespace linalg {
+struct tensorinv_options {
+    typedef tensorinv_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, ind, 2)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one tensorinv(tensor_ref self,
+    integer ind = 2, site at = site()) {
+    return K::call(tn_linalg_tensorinv_at, at, {nullptr, ind.value, self.value});
+}
+template <class K = as_objects> inline typename K::one tensorinv(tensor_ref self,
+    tensorinv_options o, site at = site()) {
+    return K::call(tn_linalg_tensorinv_at, at, {o.out.value, o.ind.value, self.value}, o.out);
+}
+}
+namespace linalg {
+struct tensorsolve_options {
+    typedef tensorsolve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_int_list, dims, int_list(tn_no_dims()))
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one tensorsolve(tensor_ref self,
+    tensor_ref other, int_list dims = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_linalg_tensorsolve_at, at, {nullptr, dims.value, self.value, other.value});
+}
+template <class K = as_objects> inline typename K::one tensorsolve(tensor_ref self,
+    tensor_ref other, tensorsolve_options o, site at = site()) {
+    return K::call(tn_linalg_tensorsolve_at, at, {o.out.value, o.dims.value, self.value,
+        other.value}, o.out);
 }
 }
 namespace linalg {
@@ -10435,6 +11088,10 @@ template <class K = as_objects> inline typename K::one logaddexp(tensor_ref self
     out_options o = {}, site at = site()) {
     return K::call(tn_logaddexp_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one logdet(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_logdet_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one logical_and(tensor_ref self,
     tensor_ref other, out_options o = {}, site at = site()) {
     return K::call(tn_logical_and_at, at, {o.out.value, self.value, other.value}, o.out);
@@ -10507,6 +11164,25 @@ template <class K = as_objects> inline typename K::one lt_(tensor_ref self, tens
     site at = site()) {
     return K::write(tn_lt_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+template <class K = as_objects> inline typename K::one lu_solve(tensor_ref self,
+    tensor_ref LU_data, tensor_ref LU_pivots, out_options o = {}, site at = site()) {
+    return K::call(tn_lu_solve_at, at, {o.out.value, self.value, LU_data.value, LU_pivots.value},
+        o.out);
+}
+struct lu_unpack_options {
+    typedef lu_unpack_options self_;
+    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(flag, unpack_data, true)
+    TNI_OPTION(flag, unpack_pivots, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_P_L_U>::type lu_unpack(tensor_ref LU_data, tensor_ref LU_pivots, flag unpack_data = true, flag unpack_pivots = true, site at = site()) {
+    return K::call(tn_lu_unpack_at, at, {{}, unpack_data.value, unpack_pivots.value, LU_data.value,
+        LU_pivots.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu_unpack(tensor_ref LU_data, tensor_ref LU_pivots, lu_unpack_options o, site at = site()) {
+    return K::call(tn_lu_unpack_at, at, {o.out, o.unpack_data.value, o.unpack_pivots.value,
+        LU_data.value, LU_pivots.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one masked_fill(tensor_ref self,
     tensor_ref mask, tensor_or_number value, out_options o = {}, site at = site()) {
     return K::call(tn_masked_fill_at, at, {o.out.value, self.value, mask.value, value.value,
@@ -10534,6 +11210,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one masked_sele
 template <class K = as_objects> inline typename K::one matmul(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_matmul_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one (max)(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -11176,6 +11856,13 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one slice(tenso
     return K::call(tn_slice_at, at, {o.dim.value, o.start.value, o.end.value, o.step.value,
         self.value});
 }
+struct slogdet_options {
+    typedef slogdet_options self_;
+    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+};
+template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref self, slogdet_options o = {}, site at = site()) {
+    return K::call(tn_slogdet_at, at, {o.out, self.value}, o.out);
+}
 struct smooth_l1_loss_options {
     typedef smooth_l1_loss_options self_;
     TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
@@ -11437,6 +12124,20 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one transpose(t
     integer dim0, integer dim1, site at = site()) {
     return K::call(tn_transpose_at, at, {self.value, dim0.value, dim1.value});
 }
+struct triangular_solve_options {
+    typedef triangular_solve_options self_;
+    TNI_OPTION(flag, upper, true)
+    TNI_OPTION(flag, transpose, false)
+    TNI_OPTION(flag, unitriangular, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref self, tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) {
+    return K::call(tn_triangular_solve_at, at, {upper.value, transpose.value, unitriangular.value,
+        self.value, A.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref self, tensor_ref A, triangular_solve_options o, site at = site()) {
+    return K::call(tn_triangular_solve_at, at, {o.upper.value, o.transpose.value,
+        o.unitriangular.value, self.value, A.value});
+}
 struct tril_options {
     typedef tril_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -11648,6 +12349,8 @@ TNI_TN_END
 #define tn_cat(...) tn::cat<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cholesky_solve(...) tn::cholesky_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_chunk(...) tn::chunk<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp(...) tn::clamp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp_(...) tn::clamp_<tn::detail::as_c>(__VA_ARGS__)
@@ -11681,6 +12384,7 @@ TNI_TN_END
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod_(...) tn::cumprod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumsum(...) tn::cumsum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_det(...) tn::det<tn::detail::as_c>(__VA_ARGS__)
 #define tn_detach(...) tn::detach<tn::detail::as_c>(__VA_ARGS__)
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
@@ -11774,6 +12478,7 @@ TNI_TN_END
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_inverse(...) tn::inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isclose(...) tn::isclose<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isfinite(...) tn::isfinite<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isinf(...) tn::isinf<tn::detail::as_c>(__VA_ARGS__)
@@ -11797,9 +12502,23 @@ TNI_TN_END
 #define tn_lgamma_(...) tn::lgamma_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky(...) tn::linalg::cholesky<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky_ex(...) tn::linalg::cholesky_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_det(...) tn::linalg::det<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu(...) tn::linalg::lu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_qr(...) tn::linalg::qr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_slogdet(...) tn::linalg::slogdet<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve(...) tn::linalg::solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve_ex(...) tn::linalg::solve_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve_lu(...) tn::linalg::solve_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve_triangular(...) \
     tn::linalg::solve_triangular<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_tensorinv(...) tn::linalg::tensorinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_tensorsolve(...) tn::linalg::tensorsolve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_vector_norm(...) tn::linalg::vector_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear(...) tn::linear<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear_recurrence(...) tn::linear_recurrence<tn::detail::as_c>(__VA_ARGS__)
@@ -11816,6 +12535,7 @@ TNI_TN_END
 #define tn_log_softmax(...) tn::log_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logdet(...) tn::logdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and(...) tn::logical_and<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and_(...) tn::logical_and_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_not(...) tn::logical_not<tn::detail::as_c>(__VA_ARGS__)
@@ -11830,6 +12550,8 @@ TNI_TN_END
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lu_solve(...) tn::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lu_unpack(...) tn::lu_unpack<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_(...) tn::masked_fill_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_scalar(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
@@ -11838,6 +12560,7 @@ TNI_TN_END
 #define tn_masked_scatter_(...) tn::masked_scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_select(...) tn::masked_select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
+#define tn_matrix_power(...) tn::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
@@ -11944,6 +12667,7 @@ TNI_TN_END
 #define tn_sinh(...) tn::sinh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sinh_(...) tn::sinh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_slice(...) tn::slice<tn::detail::as_c>(__VA_ARGS__)
+#define tn_slogdet(...) tn::slogdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_smooth_l1_loss(...) tn::smooth_l1_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax(...) tn::softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax_backward(...) tn::softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
@@ -11982,6 +12706,7 @@ TNI_TN_END
 #define tn_topk(...) tn::topk<tn::detail::as_c>(__VA_ARGS__)
 #define tn_total_norm(...) tn::total_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_transpose(...) tn::transpose<tn::detail::as_c>(__VA_ARGS__)
+#define tn_triangular_solve(...) tn::triangular_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril(...) tn::tril<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril_(...) tn::tril_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_triu(...) tn::triu<tn::detail::as_c>(__VA_ARGS__)
@@ -12281,6 +13006,22 @@ template <class K = as_objects> typename K::one ceil(out_options o = {}, site at
 template <class K = as_objects> typename K::one ceil_(site at = site()) const {
     return tn::ceil_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_inverse(flag upper = false,
+    site at = site()) const {
+    return tn::cholesky_inverse<K>(p_, upper, at);
+}
+template <class K = as_objects> typename K::one cholesky_inverse(cholesky_inverse_options o,
+    site at = site()) const {
+    return tn::cholesky_inverse<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_solve(tensor_ref input2,
+    flag upper = false, site at = site()) const {
+    return tn::cholesky_solve<K>(p_, input2, upper, at);
+}
+template <class K = as_objects> typename K::one cholesky_solve(tensor_ref input2,
+    cholesky_solve_options o, site at = site()) const {
+    return tn::cholesky_solve<K>(p_, input2, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chunks,
     integer dim = 0, site at = site()) const {
     return tn::chunk<K>(p_, chunks, dim, at);
@@ -12388,6 +13129,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one cumsum(integer dim
 template <class K = as_objects> typename K::one cumsum(integer dim, cumsum_options o,
     site at = site()) const {
     return tn::cumsum<K>(p_, dim, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one det(site at = site()) const {
+    return tn::det<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one detach(site at = site()) const {
     return tn::detach<K>(p_, at);
@@ -12664,6 +13408,10 @@ template <class K = as_objects> typename K::one index_select(integer dim, tensor
     out_options o = {}, site at = site()) const {
     return tn::index_select<K>(p_, dim, index, o, at);
 }
+template <class K = as_objects> typename K::one inverse(out_options o = {}, site at = site())
+    const {
+    return tn::inverse<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one isclose(tensor_ref other,
     first_option<double> rtol = 1e-05, double atol = 1e-08, flag equal_nan = false,
     site at = site()) const {
@@ -12751,6 +13499,9 @@ template <class K = as_objects> typename K::one logaddexp(tensor_ref other, out_
     site at = site()) const {
     return tn::logaddexp<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one logdet(site at = site()) const {
+    return tn::logdet<K>(p_, at);
+}
 template <class K = as_objects> typename K::one logical_and(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::logical_and<K>(p_, other, o, at);
@@ -12798,6 +13549,10 @@ template <class K = as_objects> typename K::one lt_(tensor_or_number other, site
     const {
     return tn::lt_<K>(p_, other, at);
 }
+template <class K = as_objects> typename K::one lu_solve(tensor_ref LU_data, tensor_ref LU_pivots,
+    out_options o = {}, site at = site()) const {
+    return tn::lu_solve<K>(p_, LU_data, LU_pivots, o, at);
+}
 template <class K = as_objects> typename K::one masked_fill(tensor_ref mask,
     tensor_or_number value, out_options o = {}, site at = site()) const {
     return tn::masked_fill<K>(p_, mask, value, o, at);
@@ -12821,6 +13576,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::one masked_select(tens
 template <class K = as_objects> typename K::one matmul(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::matmul<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one matrix_power(integer n, out_options o = {},
+    site at = site()) const {
+    return tn::matrix_power<K>(p_, n, o, at);
 }
 template <class K = as_objects> typename K::one (max)(out_options o = {}, site at = site()) const {
     return tn::max<K>(p_, o, at);
@@ -13176,6 +13935,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one slice(slice_option
     site at = site()) const {
     return tn::slice<K>(p_, o, at);
 }
+template <class K = as_objects> typename K::template many<tn_sign_logabsdet>::type slogdet(slogdet_options o = {}, site at = site()) const {
+    return tn::slogdet<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one softmax(integer dim,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
     return tn::softmax<K>(p_, dim, dtype, at);
@@ -13326,6 +14088,12 @@ template <class K = as_objects> typename K::template many<tn_values_indices>::ty
 template <class K = as_objects> TN_USE_RESULT typename K::one transpose(integer dim0, integer dim1,
     site at = site()) const {
     return tn::transpose<K>(p_, dim0, dim1, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) const {
+    return tn::triangular_solve<K>(p_, A, upper, transpose, unitriangular, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, triangular_solve_options o, site at = site()) const {
+    return tn::triangular_solve<K>(p_, A, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one tril(integer diagonal = 0,
     site at = site()) const {
@@ -14551,6 +15319,66 @@ struct detail::in_objects<tn_L_info> {
         return r;
     }
 };
+struct inverse_info {
+    tensor inverse, info;
+};
+template <>
+struct detail::in_objects<tn_inverse_info> {
+    typedef inverse_info type;
+    static type made(const tn_inverse_info &c) {
+        type r = {tensor::take(c.inverse), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_inverse_info &c) {
+        type r = {tensor(c.inverse), tensor(c.info)};
+        return r;
+    }
+};
+struct P_L_U {
+    tensor P, L, U;
+};
+template <>
+struct detail::in_objects<tn_P_L_U> {
+    typedef P_L_U type;
+    static type made(const tn_P_L_U &c) {
+        type r = {tensor::take(c.P), tensor::take(c.L), tensor::take(c.U)};
+        return r;
+    }
+    static type borrowed(const tn_P_L_U &c) {
+        type r = {tensor(c.P), tensor(c.L), tensor(c.U)};
+        return r;
+    }
+};
+struct LU_pivots {
+    tensor LU, pivots;
+};
+template <>
+struct detail::in_objects<tn_LU_pivots> {
+    typedef LU_pivots type;
+    static type made(const tn_LU_pivots &c) {
+        type r = {tensor::take(c.LU), tensor::take(c.pivots)};
+        return r;
+    }
+    static type borrowed(const tn_LU_pivots &c) {
+        type r = {tensor(c.LU), tensor(c.pivots)};
+        return r;
+    }
+};
+struct LU_pivots_info {
+    tensor LU, pivots, info;
+};
+template <>
+struct detail::in_objects<tn_LU_pivots_info> {
+    typedef LU_pivots_info type;
+    static type made(const tn_LU_pivots_info &c) {
+        type r = {tensor::take(c.LU), tensor::take(c.pivots), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_LU_pivots_info &c) {
+        type r = {tensor(c.LU), tensor(c.pivots), tensor(c.info)};
+        return r;
+    }
+};
 struct Q_R {
     tensor Q, R;
 };
@@ -14566,6 +15394,36 @@ struct detail::in_objects<tn_Q_R> {
         return r;
     }
 };
+struct sign_logabsdet {
+    tensor sign, logabsdet;
+};
+template <>
+struct detail::in_objects<tn_sign_logabsdet> {
+    typedef sign_logabsdet type;
+    static type made(const tn_sign_logabsdet &c) {
+        type r = {tensor::take(c.sign), tensor::take(c.logabsdet)};
+        return r;
+    }
+    static type borrowed(const tn_sign_logabsdet &c) {
+        type r = {tensor(c.sign), tensor(c.logabsdet)};
+        return r;
+    }
+};
+struct result_info {
+    tensor result, info;
+};
+template <>
+struct detail::in_objects<tn_result_info> {
+    typedef result_info type;
+    static type made(const tn_result_info &c) {
+        type r = {tensor::take(c.result), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_result_info &c) {
+        type r = {tensor(c.result), tensor(c.info)};
+        return r;
+    }
+};
 struct values_indices {
     tensor values, indices;
 };
@@ -14578,6 +15436,21 @@ struct detail::in_objects<tn_values_indices> {
     }
     static type borrowed(const tn_values_indices &c) {
         type r = {tensor(c.values), tensor(c.indices)};
+        return r;
+    }
+};
+struct solution_cloned_coefficient {
+    tensor solution, cloned_coefficient;
+};
+template <>
+struct detail::in_objects<tn_solution_cloned_coefficient> {
+    typedef solution_cloned_coefficient type;
+    static type made(const tn_solution_cloned_coefficient &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.cloned_coefficient)};
+        return r;
+    }
+    static type borrowed(const tn_solution_cloned_coefficient &c) {
+        type r = {tensor(c.solution), tensor(c.cloned_coefficient)};
         return r;
     }
 };
@@ -14893,13 +15766,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* 35a28e623e2c is the hash of the chapters above: who includes this refers to a symbol of
+/* bb51877a55df is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_35a28e623e2c;
+TN_API const char tn_layout_bb51877a55df;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_35a28e623e2c;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_bb51877a55df;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -14917,7 +15790,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_35a28e623e2c = 1;
+const char tn_layout_bb51877a55df = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -16317,7 +17190,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 280 };
+enum { TNI_ROW_COUNT = 304 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -16413,6 +17286,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
 TN_PRIV_DECLARE(tn_row, tni_row_cat);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
 TN_PRIV_DECLARE(tn_row, tni_row_ceil);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_inverse);
+TN_PRIV_DECLARE(tn_row, tni_row_cholesky_inverse);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_cholesky_solve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
 TN_PRIV_DECLARE(tn_row, tni_row_chunk);
 TN_PRIV_DECLARE(tn_gen, tni_gen_clamp);
@@ -16451,6 +17328,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);
 TN_PRIV_DECLARE(tn_row, tni_row_cumprod);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_det);
+TN_PRIV_DECLARE(tn_row, tni_row_det);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
 TN_PRIV_DECLARE(tn_row, tni_row_detach);
 TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
@@ -16555,6 +17434,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
 TN_PRIV_DECLARE(tn_row, tni_row_index_put);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
 TN_PRIV_DECLARE(tn_row, tni_row_index_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_inverse);
+TN_PRIV_DECLARE(tn_row, tni_row_inverse);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isclose);
 TN_PRIV_DECLARE(tn_row, tni_row_isclose);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isfinite);
@@ -16585,10 +17466,38 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_det);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_det);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv_ex);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_factor);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_factor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_factor_ex);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_factor_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_solve);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_power);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_qr);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_qr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_slogdet);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_slogdet);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_ex);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_lu);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_lu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_triangular);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_triangular);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_tensorinv);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_tensorinv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_tensorsolve);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_tensorsolve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
@@ -16613,6 +17522,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logaddexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logaddexp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logdet);
+TN_PRIV_DECLARE(tn_row, tni_row_logdet);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
@@ -16627,6 +17538,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
 TN_PRIV_DECLARE(tn_row, tni_row_lt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lu_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_lu_solve);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lu_unpack);
+TN_PRIV_DECLARE(tn_row, tni_row_lu_unpack);
 TN_PRIV_DECLARE(tn_gen, tni_gen_masked_fill);
 TN_PRIV_DECLARE(tn_row, tni_row_masked_fill);
 TN_PRIV_DECLARE(tn_gen, tni_gen_masked_scatter);
@@ -16635,6 +17550,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
 TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_matrix_power);
+TN_PRIV_DECLARE(tn_row, tni_row_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max);
 TN_PRIV_DECLARE(tn_row, tni_row_max);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
@@ -16785,6 +17702,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
 TN_PRIV_DECLARE(tn_row, tni_row_sinh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
 TN_PRIV_DECLARE(tn_row, tni_row_slice);
+TN_PRIV_DECLARE(tn_gen, tni_gen_slogdet);
+TN_PRIV_DECLARE(tn_row, tni_row_slogdet);
 TN_PRIV_DECLARE(tn_gen, tni_gen_smooth_l1_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_smooth_l1_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
@@ -16845,6 +17764,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_total_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_total_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
 TN_PRIV_DECLARE(tn_row, tni_row_transpose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_triangular_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_triangular_solve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
 TN_PRIV_DECLARE(tn_row, tni_row_tril);
 TN_PRIV_DECLARE(tn_gen, tni_gen_triu);
@@ -17451,8 +18372,10 @@ TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
 typedef struct tni_planes {
     char *at[2];
     int64_t m, n;
+    int64_t ld;
     int bytes;
     const tni_kernels *k;
+    tn_context *context;
 } tni_planes;
 
 typedef struct tni_pair {
@@ -17464,10 +18387,31 @@ enum { TNI_AS_IS, TNI_TRANSPOSED = 1, TNI_ADJOINT = 3 };
 TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square);
 TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_t p, int64_t q,
                             int64_t more);
+TNI_INLINE tni_planes tni_planes_part(const tni_planes *p, int64_t i, int64_t j, int64_t m,
+                                      int64_t n) {
+    tni_planes part = *p;
+    for (int k = 0; k < 2; k++)
+        if (p->at[k]) part.at[k] = p->at[k] + (i + j * p->ld) * p->bytes;
+    part.m = m;
+    part.n = n;
+    return part;
+}
 TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n);
 TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
                              int64_t i, int how);
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how);
+
+TN_PRIV char *tni_batch_at(const tn_tensor *t, int inner, const tn_tensor *like, int64_t i);
+TN_PRIV int64_t tni_batch_of(const tn_tensor *t, const tn_tensor *x, int64_t i, int64_t q);
+
+TN_PRIV bool tni_batches_fit(tn_frame *f, tni_shape *s, const tn_tensor *a, const char *name_a,
+                             const tn_tensor *b, const char *name_b);
+TNI_INLINE int tni_matrix_shape(int64_t *size, const tn_tensor *t, int64_t m, int64_t n) {
+    memcpy(size, t->size, (size_t)t->ndim * sizeof *size);
+    size[t->ndim - 2] = m;
+    size[t->ndim - 1] = n;
+    return t->ndim;
+}
 
 TN_PRIV int64_t tni_batches(const tn_tensor *t);
 TNI_INLINE int64_t tni_effort(double operations) {
@@ -17475,7 +18419,7 @@ TNI_INLINE int64_t tni_effort(double operations) {
 }
 
 TNI_INLINE tni_pair tni_planes_get(const tni_planes *p, int64_t i, int64_t j) {
-    const int64_t at = i + j * p->m;
+    const int64_t at = i + j * p->ld;
     tni_pair v = {0, 0};
     v.re =
         p->bytes == 4 ? (double)((float *)(void *)p->at[0])[at] : ((double *)(void *)p->at[0])[at];
@@ -17485,7 +18429,7 @@ TNI_INLINE tni_pair tni_planes_get(const tni_planes *p, int64_t i, int64_t j) {
     return v;
 }
 TNI_INLINE void tni_planes_set(const tni_planes *p, int64_t i, int64_t j, tni_pair v) {
-    const int64_t at = i + j * p->m;
+    const int64_t at = i + j * p->ld;
     if (p->bytes == 4)
         ((float *)(void *)p->at[0])[at] = (float)v.re;
     else
@@ -17507,6 +18451,53 @@ TNI_INLINE tni_pair tni_pair_mul(tni_pair a, tni_pair b) {
     return c;
 }
 TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b);
+TNI_INLINE tni_pair tni_re_im(double re, double im) {
+    tni_pair p = {0, 0};
+    p.re = re;
+    p.im = im;
+    return p;
+}
+
+enum { TNI_COLUMNS_ALONE = 48 };
+
+TN_PRIV void tni_planes_product(const tni_planes *c, const tni_planes *a, int how_a,
+                                const tni_planes *b, int how_b, double alpha, bool add);
+TN_PRIV void tni_planes_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit);
+TN_PRIV void tni_planes_solve_right(const tni_planes *x, const tni_planes *t, int how, bool unit);
+TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from);
+TN_PRIV void tni_planes_unit(const tni_planes *p);
+
+/* src/cpu/lu.h - the LU factorization of a matrix in scratch (lu.c) */
+
+TN_PRIV int32_t tni_lu_factor(const tni_planes *a, int32_t *pivots);
+TN_PRIV void tni_lu_exchange(const tni_planes *a, const int32_t *pivots, int64_t n, bool back);
+TN_PRIV void tni_lu_solve(const tni_planes *lu, const int32_t *pivots, const tni_planes *x,
+                          bool adjoint);
+
+/* src/cpu/householder.h - reflections of a matrix in scratch, one by one and as blocks (householder.c) */
+
+enum { TNI_REFLECTIONS = 32 };
+
+TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j);
+TN_PRIV tni_pair tni_reflection(const tni_planes *a, int64_t i, int64_t j);
+TN_PRIV void tni_reflect(const tni_planes *a, int64_t i, int64_t j, const tni_planes *x, int64_t c,
+                         tni_pair tau);
+
+typedef struct tni_reflectors {
+    tni_planes v, t, w, u;
+} tni_reflectors;
+TN_PRIV bool tni_reflectors_size(int64_t m, int64_t n, int64_t *elements);
+TN_PRIV tni_reflectors tni_reflectors_in(tn_frame *f, void **scratch, int dtype, int64_t m,
+                                         int64_t n);
+TN_PRIV void tni_reflectors_take(tni_reflectors *r, const tni_planes *a, int64_t i, int64_t j,
+                                 int64_t k, const tni_planes *taus);
+TN_PRIV void tni_reflectors_apply(const tni_reflectors *r, const tni_planes *x, bool adjoint);
+
+TN_PRIV void tni_reflections_product(tni_reflectors *r, const tni_planes *a, int64_t n,
+                                     int64_t below, const tni_planes *taus, const tni_planes *q);
+TN_PRIV void tni_reflections_apply(tni_reflectors *r, const tni_planes *a, int64_t n, int64_t below,
+                                   const tni_planes *taus, const tni_planes *x, bool adjoint);
+TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_planes *taus);
 
 /* src/autograd/engine.h - the state of one backward, which the engine's parts share: queue.c, publish.c, engine.c */
 
@@ -30833,6 +31824,20 @@ TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, 
     return true;
 }
 
+TN_PRIV bool tni_batches_fit(tn_frame *f, tni_shape *s, const tn_tensor *a, const char *name_a,
+                             const tn_tensor *b, const char *name_b) {
+    char one[128], other[128];
+    if (a->dtype != b->dtype)
+        return tn_fail(f, TN_TYPE, "%s is %s, but %s is %s", name_a, tni_dtype(a->dtype)->text,
+                       name_b, tni_dtype(b->dtype)->text);
+    s->ndim = 0;
+    if (!tni_broadcast(s, a->ndim - 2, a->size) || !tni_broadcast(s, b->ndim - 2, b->size))
+        return tn_fail(f, TN_INVALID, "the batches of %s %s and %s %s cannot be broadcast", name_a,
+                       tni_shape_text(one, sizeof one, a->ndim, a->size), name_b,
+                       tni_shape_text(other, sizeof other, b->ndim, b->size));
+    return true;
+}
+
 static int64_t matrix_bytes(int dtype) { return dtype == TN_F32 || dtype == TN_C64 ? 4 : 8; }
 static int64_t matrix_parts(int dtype) { return tni_is_complex(dtype) ? 2 : 1; }
 
@@ -30846,7 +31851,8 @@ TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_
 }
 
 TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n) {
-    tni_planes p = {{NULL, NULL}, m, n, (int)matrix_bytes(dtype), f->block->context->kernels};
+    tni_planes p = {{NULL, NULL},     m, n, m, (int)matrix_bytes(dtype), f->block->context->kernels,
+                    f->block->context};
     char *at = (char *)*scratch;
     for (int64_t part = 0; part < matrix_parts(dtype); part++) {
         p.at[part] = at;
@@ -30862,57 +31868,100 @@ TN_PRIV int64_t tni_batches(const tn_tensor *t) {
     return n;
 }
 
-static char *matrix_at(const tn_tensor *t, const tn_tensor *like, int64_t i) {
+TN_PRIV char *tni_batch_at(const tn_tensor *t, int inner, const tn_tensor *like, int64_t i) {
     int64_t at = 0;
     for (int d = like->ndim - 3; d >= 0; d--) {
-        const int own = d - (like->ndim - t->ndim);
+        const int own = d - (like->ndim - 2 - (t->ndim - inner));
         if (own >= 0 && t->size[own] != 1) at += i % like->size[d] * t->stride[own];
         i /= like->size[d];
     }
     return tni_bytes_at(t) + at * tni_dtype_size(t);
 }
 
-static double matrix_part(const char *at, int dtype, int part) {
-    const void *v = at;
-    return matrix_bytes(dtype) == 4 ? (double)((const float *)v)[part] : ((const double *)v)[part];
+TN_PRIV int64_t tni_batch_of(const tn_tensor *t, const tn_tensor *x, int64_t i, int64_t q) {
+    int64_t at = 0, scale = 1;
+    for (int d = x->ndim - 3; d >= 0; d--) {
+        const int own = d - (x->ndim - t->ndim);
+        int64_t *from = own >= 0 && t->size[own] != 1 ? &i : &q;
+        at += *from % x->size[d] * scale;
+        *from /= x->size[d];
+        scale *= x->size[d];
+    }
+    return at;
 }
-static void matrix_part_set(char *at, int dtype, int part, double x) {
-    void *v = at;
-    if (matrix_bytes(dtype) == 4)
-        ((float *)v)[part] = (float)x;
-    else
-        ((double *)v)[part] = x;
+
+typedef struct matrix_way {
+    char *at;
+    int64_t row, column, m, n;
+    bool conjugated;
+} matrix_way;
+enum { MATRIX_TILE = 16 };
+
+#define MATRIX_MOVE(name, T)                                                                       \
+    static void matrix_in_##name(const tni_planes *p, const matrix_way *w, int64_t r0, int64_t c0, \
+                                 int64_t r1, int64_t c1) {                                         \
+        for (int64_t c = c0; c < c1; c++) {                                                        \
+            T *re = (T *)(void *)p->at[0] + c * p->ld, *im = (T *)(void *)p->at[1];                \
+            const char *at = w->at + c * w->column;                                                \
+            for (int64_t r = r0; r < r1; r++) re[r] = *(const T *)(const void *)(at + r * w->row); \
+            if (!im) continue;                                                                     \
+            for (int64_t r = r0; r < r1; r++) {                                                    \
+                const T v = ((const T *)(const void *)(at + r * w->row))[1];                       \
+                im[c * p->ld + r] = w->conjugated ? -v : v;                                        \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void matrix_out_##name(const tni_planes *p, const matrix_way *w, int64_t r0,            \
+                                  int64_t c0, int64_t r1, int64_t c1) {                            \
+        for (int64_t r = r0; r < r1; r++) {                                                        \
+            const T *re = (const T *)(const void *)p->at[0] + r,                                   \
+                    *im = (const T *)(const void *)p->at[1];                                       \
+            char *at = w->at + r * w->row;                                                         \
+            for (int64_t c = c0; c < c1; c++) *(T *)(void *)(at + c * w->column) = re[c * p->ld];  \
+            if (!im) continue;                                                                     \
+            for (int64_t c = c0; c < c1; c++) {                                                    \
+                const T v = im[c * p->ld + r];                                                     \
+                ((T *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+MATRIX_MOVE(f32, float)
+MATRIX_MOVE(f64, double)
+#undef MATRIX_MOVE
+
+static void matrix_tiles(const tni_planes *p, const matrix_way *w,
+                         void (*move)(const tni_planes *, const matrix_way *, int64_t, int64_t,
+                                      int64_t, int64_t)) {
+    for (int64_t c = 0; c < w->n; c += MATRIX_TILE)
+        for (int64_t r = 0; r < w->m; r += MATRIX_TILE)
+            move(p, w, r, c, w->m - r < MATRIX_TILE ? w->m : r + MATRIX_TILE,
+                 w->n - c < MATRIX_TILE ? w->n : c + MATRIX_TILE);
+}
+
+static matrix_way matrix_way_of(const tn_tensor *t, const tn_tensor *like, int64_t i, int how) {
+    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1,
+              across = last + last - 1 - down;
+    matrix_way w;
+    w.at = tni_batch_at(t, 2, like, i);
+    w.row = t->stride[down] * tni_dtype_size(t);
+    w.column = t->stride[across] * tni_dtype_size(t);
+    w.m = t->size[down];
+    w.n = t->size[across];
+    w.conjugated = how == TNI_ADJOINT;
+    return w;
 }
 
 TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
                              int64_t i, int how) {
-    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1;
-    const int64_t row = t->stride[down] * tni_dtype_size(t),
-                  column = t->stride[last + last - 1 - down] * tni_dtype_size(t);
-    const char *from = matrix_at(t, like, i);
-    for (int64_t c = 0; c < p->n; c++)
-        for (int64_t r = 0; r < p->m; r++) {
-            const char *at = from + r * row + c * column;
-            tni_pair v = {matrix_part(at, t->dtype, 0), 0};
-            if (p->at[1]) v.im = matrix_part(at, t->dtype, 1);
-            if (how == TNI_ADJOINT) v.im = -v.im;
-            tni_planes_set(p, r, c, v);
-        }
+    matrix_way w = matrix_way_of(t, like, i, how);
+    w.m = p->m;
+    w.n = p->n;
+    matrix_tiles(p, &w, p->bytes == 4 ? matrix_in_f32 : matrix_in_f64);
 }
 
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how) {
-    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1;
-    const int64_t rows = t->size[down], columns = t->size[last + last - 1 - down],
-                  row = t->stride[down] * tni_dtype_size(t),
-                  column = t->stride[last + last - 1 - down] * tni_dtype_size(t);
-    char *to = matrix_at(t, t, i);
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++) {
-            char *at = to + r * row + c * column;
-            const tni_pair v = tni_planes_get(p, r, c);
-            matrix_part_set(at, t->dtype, 0, v.re);
-            if (p->at[1]) matrix_part_set(at, t->dtype, 1, how == TNI_ADJOINT ? -v.im : v.im);
-        }
+    const matrix_way w = matrix_way_of(t, t, i, how);
+    matrix_tiles(p, &w, p->bytes == 4 ? matrix_out_f32 : matrix_out_f64);
 }
 
 TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
@@ -30924,7 +31973,7 @@ TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
 }
 
 static char *column_at(const tni_planes *p, int part, int64_t i, int64_t j) {
-    return p->at[part] + (i + j * p->m) * p->bytes;
+    return p->at[part] + (i + j * p->ld) * p->bytes;
 }
 
 TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x, int64_t jx,
@@ -30971,6 +32020,518 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
         c.im = fma(a.im, ratio, -a.re) / under;
     }
     return c;
+}
+
+/* src/cpu/matrix_blocks.c - products and triangular systems of matrices in scratch, block by block */
+
+enum { BLOCK_ROWS = 256, BLOCK_COLS = 96, BLOCK_WORK = 1 << 18 };
+
+typedef struct block_job {
+    tni_gemm g;
+    int bytes;
+    const tni_kernels *k;
+    int64_t tall;
+} block_job;
+
+static void block_run(const block_job *j, tni_gemm *g) {
+    const bool wide = j->bytes == 8;
+    if (g->m == 1 && (g->b_col == 1 || g->b_row == 1) && g->n >= 16) {
+        tni_gemm rest = *g;
+        const int64_t n = g->n & ~(int64_t)15;
+        g->n = n;
+        if (g->b_col == 1)
+            (wide ? TNI_K(j->k, gemm_row_f64) : TNI_K(j->k, gemm_row_f32))(g);
+        else
+            (wide ? TNI_K(j->k, gemm_column_major_f64) : TNI_K(j->k, gemm_column_major_f32))(g);
+        if (rest.n == n) return;
+        rest.n -= n;
+        rest.b = (const char *)rest.b + n * rest.b_col * j->bytes;
+        rest.c = (char *)rest.c + n * j->bytes;
+        *g = rest;
+    }
+    (wide ? TNI_K(j->k, gemm_f64) : TNI_K(j->k, gemm_f32))(g);
+}
+static void block_task(void *arg, int64_t i) {
+    const block_job *j = (const block_job *)arg;
+    const int64_t row = i / j->tall * BLOCK_COLS, col = i % j->tall * BLOCK_ROWS;
+    tni_gemm g = j->g;
+    g.m = g.m - row < BLOCK_COLS ? g.m - row : (int64_t)BLOCK_COLS;
+    g.n = g.n - col < BLOCK_ROWS ? g.n - col : (int64_t)BLOCK_ROWS;
+    g.a = (const char *)g.a + row * g.a_row * j->bytes;
+    g.b = (const char *)g.b + col * g.b_col * j->bytes;
+    g.c = (char *)g.c + (row * g.c_row + col) * j->bytes;
+    block_run(j, &g);
+}
+
+static void block_real(const tni_planes *c, int pc, const tni_planes *a, int pa, int how_a,
+                       const tni_planes *b, int pb, int how_b, double alpha, bool add) {
+    const bool ta = how_a != TNI_AS_IS, tb = how_b != TNI_AS_IS;
+    block_job j;
+    j.g.m = c->n;
+    j.g.n = c->m;
+    j.g.k = ta ? a->m : a->n;
+    j.g.a = b->at[pb];
+    j.g.a_row = tb ? 1 : b->ld;
+    j.g.a_col = tb ? b->ld : 1;
+    j.g.b = a->at[pa];
+    j.g.b_row = ta ? 1 : a->ld;
+    j.g.b_col = ta ? a->ld : 1;
+    j.g.c = c->at[pc];
+    j.g.c_row = c->ld;
+    j.g.c_col = 1;
+    j.g.panel = 0;
+    j.g.alpha = alpha;
+    j.g.add = add;
+    j.bytes = c->bytes;
+    j.k = c->k;
+    j.tall = (c->m + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    if (c->m * c->n * j.g.k < 2 * BLOCK_WORK)
+        block_run(&j, &j.g);
+    else
+        tni_parallel(c->context, j.tall * ((c->n + BLOCK_COLS - 1) / BLOCK_COLS), block_task, &j);
+}
+
+static void block_clear(const tni_planes *c) {
+    for (int part = 0; part < 2 && c->at[part]; part++)
+        for (int64_t k = 0; k < c->n; k++)
+            memset(c->at[part] + k * c->ld * c->bytes, 0, (size_t)(c->m * c->bytes));
+}
+
+TN_PRIV void tni_planes_product(const tni_planes *c, const tni_planes *a, int how_a,
+                                const tni_planes *b, int how_b, double alpha, bool add) {
+    const double a_sign = how_a == TNI_ADJOINT ? -1 : 1, b_sign = how_b == TNI_ADJOINT ? -1 : 1;
+    if (c->m < 1 || c->n < 1) return;
+    if ((how_a == TNI_AS_IS ? a->n : a->m) < 1) {
+        if (!add) block_clear(c);
+        return;
+    }
+    block_real(c, 0, a, 0, how_a, b, 0, how_b, alpha, add);
+    if (a->at[1] && b->at[1])
+        block_real(c, 0, a, 1, how_a, b, 1, how_b, -alpha * a_sign * b_sign, true);
+    if (!c->at[1]) return;
+    if (!add) {
+        const tni_planes imaginary = {{c->at[1], NULL}, c->m, c->n,      c->ld,
+                                      c->bytes,         c->k, c->context};
+        block_clear(&imaginary);
+    }
+    if (b->at[1]) block_real(c, 1, a, 0, how_a, b, 1, how_b, alpha * b_sign, true);
+    if (a->at[1]) block_real(c, 1, a, 1, how_a, b, 0, how_b, alpha * a_sign, true);
+}
+
+TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from) {
+    for (int part = 0; part < 2 && to->at[part]; part++)
+        for (int64_t k = 0; k < to->n; k++)
+            memcpy(to->at[part] + k * to->ld * to->bytes,
+                   from->at[part] + k * from->ld * from->bytes, (size_t)(to->m * to->bytes));
+}
+TN_PRIV void tni_planes_unit(const tni_planes *p) {
+    block_clear(p);
+    for (int64_t i = 0; i < p->m && i < p->n; i++) tni_planes_set(p, i, i, tni_re_im(1, 0));
+}
+
+static void solve_columns(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    for (int64_t c = 0; c < x->n; c++)
+        for (int64_t step = 0; step < x->m; step++) {
+            const int64_t j = upper ? x->m - 1 - step : step;
+            tni_pair v = tni_planes_get(x, j, c), minus;
+            if (!unit) {
+                tni_planes_set(x, j, c, tni_pair_div(v, tni_planes_get(t, j, j)));
+                v = tni_planes_get(x, j, c);
+            }
+            minus.re = -v.re;
+            minus.im = -v.im;
+            if (upper)
+                tni_column_add(x, c, t, j, 0, j, minus);
+            else
+                tni_column_add(x, c, t, j, j + 1, x->m, minus);
+        }
+}
+
+enum { TURNED_COLUMNS = 64, TURNED_SIDE = 16 };
+
+static void divide_column(const tni_planes *x, int64_t j, tni_pair head) {
+    if (x->at[1]) {
+        for (int64_t i = 0; i < x->m; i++)
+            tni_planes_set(x, i, j, tni_pair_div(tni_planes_get(x, i, j), head));
+    } else if (x->bytes == 8) {
+        double *v = (double *)(void *)x->at[0] + j * x->ld;
+        for (int64_t i = 0; i < x->m; i++) v[i] /= head.re;
+    } else {
+        float *v = (float *)(void *)x->at[0] + j * x->ld;
+        for (int64_t i = 0; i < x->m; i++) v[i] = (float)((double)v[i] / head.re);
+    }
+}
+
+static void solve_right_columns(const tni_planes *x, const tni_planes *t, int how, bool unit,
+                                bool down) {
+    for (int64_t step = 0; step < x->n; step++) {
+        const int64_t j = down ? x->n - 1 - step : step;
+        for (int64_t s = 0; s < step; s++) {
+            const int64_t k = down ? x->n - 1 - s : s;
+            tni_pair v = how == TNI_AS_IS ? tni_planes_get(t, k, j) : tni_planes_get(t, j, k);
+            v.re = -v.re;
+            v.im = how == TNI_ADJOINT ? v.im : -v.im;
+            if (v.re != 0 || v.im != 0) tni_column_add(x, j, x, k, 0, x->m, v);
+        }
+        if (!unit) {
+            tni_pair head = tni_planes_get(t, j, j);
+            if (how == TNI_ADJOINT) head.im = -head.im;
+            divide_column(x, j, head);
+        }
+    }
+}
+
+static void turn_planes(const tni_planes *to, const tni_planes *from) {
+    for (int part = 0; part < 2 && to->at[part]; part++)
+        for (int64_t r = 0; r < to->m; r++) {
+            const char *column = from->at[part] + r * from->ld * from->bytes;
+            char *row = to->at[part] + r * to->bytes;
+            for (int64_t c = 0; c < to->n; c++)
+                memcpy(row + c * to->ld * to->bytes, column + c * to->bytes, (size_t)to->bytes);
+        }
+}
+static void solve_turned(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    double room[2][TURNED_COLUMNS * TURNED_SIDE];
+    for (int64_t c = 0; c < x->n; c += TURNED_COLUMNS) {
+        const int64_t n = x->n - c < TURNED_COLUMNS ? x->n - c : (int64_t)TURNED_COLUMNS;
+        const tni_planes some = tni_planes_part(x, 0, c, x->m, n);
+        tni_planes turned = some;
+        turned.at[0] = (char *)room[0];
+        if (x->at[1]) turned.at[1] = (char *)room[1];
+        turned.m = n;
+        turned.n = x->m;
+        turned.ld = TURNED_COLUMNS;
+        turn_planes(&turned, &some);
+        solve_right_columns(&turned, t, TNI_TRANSPOSED, unit, upper);
+        turn_planes(&some, &turned);
+    }
+}
+
+static void solve_halves(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    const int64_t n = t->n, half = n / 2, k = x->n;
+    const tni_planes head = tni_planes_part(t, 0, 0, half, half),
+                     tail = tni_planes_part(t, half, half, n - half, n - half),
+                     low = tni_planes_part(t, half, 0, n - half, half),
+                     high = tni_planes_part(t, 0, half, half, n - half),
+                     first = tni_planes_part(x, 0, 0, half, k),
+                     last = tni_planes_part(x, half, 0, n - half, k);
+    if (n <= TURNED_SIDE) {
+        if (k < 8)
+            solve_columns(t, x, upper, unit);
+        else
+            solve_turned(t, x, upper, unit);
+        return;
+    }
+    solve_halves(upper ? &tail : &head, upper ? &last : &first, upper, unit);
+    if (upper)
+        tni_planes_product(&first, &high, TNI_AS_IS, &last, TNI_AS_IS, -1, true);
+    else
+        tni_planes_product(&last, &low, TNI_AS_IS, &first, TNI_AS_IS, -1, true);
+    solve_halves(upper ? &head : &tail, upper ? &first : &last, upper, unit);
+}
+TN_PRIV void tni_planes_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    if (t->n <= TNI_COLUMNS_ALONE)
+        solve_columns(t, x, upper, unit);
+    else
+        solve_halves(t, x, upper, unit);
+}
+
+TN_PRIV void tni_planes_solve_right(const tni_planes *x, const tni_planes *t, int how, bool unit) {
+    const int64_t n = x->n, half = n / 2;
+    tni_planes first, last, head, tail, other;
+    if (n <= TURNED_SIDE) {
+        solve_right_columns(x, t, how, unit, false);
+        return;
+    }
+    first = tni_planes_part(x, 0, 0, x->m, half);
+    last = tni_planes_part(x, 0, half, x->m, n - half);
+    head = tni_planes_part(t, 0, 0, half, half);
+    tail = tni_planes_part(t, half, half, n - half, n - half);
+    other = how == TNI_AS_IS ? tni_planes_part(t, 0, half, half, n - half)
+                             : tni_planes_part(t, half, 0, n - half, half);
+    tni_planes_solve_right(&first, &head, how, unit);
+    tni_planes_product(&last, &first, TNI_AS_IS, &other, how, -1, true);
+    tni_planes_solve_right(&last, &tail, how, unit);
+}
+
+/* src/cpu/lu.c - A = P L U with partial pivoting, half of the columns after the other (S */
+
+enum { LU_COLUMNS = 8 };
+
+static int64_t lu_largest(const tni_planes *a, int64_t j) {
+    int64_t at = j;
+    double most = -1;
+    if (!a->at[1] && a->bytes == 8) {
+        const double *v = (const double *)(const void *)a->at[0] + j * a->ld;
+        for (int64_t i = j; i < a->m; i++)
+            if (fabs(v[i]) > most) most = fabs(v[at = i]);
+    } else if (!a->at[1]) {
+        const float *v = (const float *)(const void *)a->at[0] + j * a->ld;
+        for (int64_t i = j; i < a->m; i++)
+            if (fabs((double)v[i]) > most) most = fabs((double)v[at = i]);
+    } else {
+        for (int64_t i = j; i < a->m; i++) {
+            const tni_pair v = tni_planes_get(a, i, j);
+            const double size = fabs(v.re) + fabs(v.im);
+            if (size > most) {
+                most = size;
+                at = i;
+            }
+        }
+    }
+    return at;
+}
+
+TN_PRIV void tni_lu_exchange(const tni_planes *a, const int32_t *pivots, int64_t n, bool back) {
+    for (int part = 0; part < 2 && a->at[part]; part++)
+        for (int64_t c = 0; c < a->n; c++) {
+            char *column = a->at[part] + c * a->ld * a->bytes;
+            for (int64_t s = 0; s < n; s++) {
+                const int64_t k = back ? n - 1 - s : s, i = pivots[k] - 1;
+                if (i == k) continue;
+                if (a->bytes == 8) {
+                    double *v = (double *)(void *)column, x = v[k];
+                    v[k] = v[i];
+                    v[i] = x;
+                } else {
+                    float *v = (float *)(void *)column, x = v[k];
+                    v[k] = v[i];
+                    v[i] = x;
+                }
+            }
+        }
+}
+
+static void lu_divide(const tni_planes *a, int64_t j, tni_pair head) {
+    if (!a->at[1] && a->bytes == 8) {
+        double *v = (double *)(void *)a->at[0] + j * a->ld;
+        for (int64_t i = j + 1; i < a->m; i++) v[i] /= head.re;
+    } else if (!a->at[1]) {
+        float *v = (float *)(void *)a->at[0] + j * a->ld;
+        for (int64_t i = j + 1; i < a->m; i++) v[i] /= (float)head.re;
+    } else {
+        for (int64_t i = j + 1; i < a->m; i++)
+            tni_planes_set(a, i, j, tni_pair_div(tni_planes_get(a, i, j), head));
+    }
+}
+
+static int32_t lu_columns(const tni_planes *a, int32_t *pivots, int64_t least) {
+    int32_t info = 0;
+    for (int64_t j = 0; j < least; j++) {
+        const int64_t i = lu_largest(a, j);
+        tni_pair head;
+        const tni_planes one = tni_planes_part(a, j, 0, a->m - j, a->n);
+        const int32_t swap = (int32_t)(i - j + 1);
+        pivots[j] = (int32_t)(i + 1);
+        if (i != j) tni_lu_exchange(&one, &swap, 1, false);
+        head = tni_planes_get(a, j, j);
+        if (head.re == 0 && head.im == 0) {
+            if (!info) info = (int32_t)(j + 1);
+            continue;
+        }
+        lu_divide(a, j, head);
+        for (int64_t c = j + 1; c < a->n; c++) {
+            const tni_pair v = tni_planes_get(a, j, c);
+            tni_column_add(a, c, a, j, j + 1, a->m, tni_re_im(-v.re, -v.im));
+        }
+    }
+    return info;
+}
+
+TN_PRIV int32_t tni_lu_factor(const tni_planes *a, int32_t *pivots) {
+    const int64_t least = a->m < a->n ? a->m : a->n, half = least / 2;
+    tni_planes left, right, above, under, corner;
+    int32_t info, other;
+    if (least <= LU_COLUMNS && a->n <= 2 * LU_COLUMNS) return lu_columns(a, pivots, least);
+    if (least <= LU_COLUMNS) {
+        left = tni_planes_part(a, 0, 0, a->m, least);
+        right = tni_planes_part(a, 0, least, a->m, a->n - least);
+        info = lu_columns(&left, pivots, least);
+        tni_lu_exchange(&right, pivots, least, false);
+        under = tni_planes_part(&left, 0, 0, least, least);
+        tni_planes_solve(&under, &right, false, true);
+        return info;
+    }
+    left = tni_planes_part(a, 0, 0, a->m, half);
+    right = tni_planes_part(a, 0, half, a->m, a->n - half);
+    info = tni_lu_factor(&left, pivots);
+    tni_lu_exchange(&right, pivots, half, false);
+    corner = tni_planes_part(a, 0, 0, half, half);
+    above = tni_planes_part(&right, 0, 0, half, right.n);
+    tni_planes_solve(&corner, &above, false, true);
+    under = tni_planes_part(a, half, 0, a->m - half, half);
+    right = tni_planes_part(&right, half, 0, a->m - half, right.n);
+    tni_planes_product(&right, &under, TNI_AS_IS, &above, TNI_AS_IS, -1, true);
+    other = tni_lu_factor(&right, pivots + half);
+    tni_lu_exchange(&under, pivots + half, least - half, false);
+    for (int64_t i = half; i < least; i++) pivots[i] += (int32_t)half;
+    return info ? info : other ? other + (int32_t)half : 0;
+}
+
+TN_PRIV void tni_lu_solve(const tni_planes *lu, const int32_t *pivots, const tni_planes *x,
+                          bool adjoint) {
+    if (!adjoint) tni_lu_exchange(x, pivots, lu->n, false);
+    tni_planes_solve(lu, x, false, !adjoint);
+    tni_planes_solve(lu, x, true, adjoint);
+    if (adjoint) tni_lu_exchange(x, pivots, lu->n, true);
+}
+
+/* src/cpu/householder.c - reflections: alone, and as products of blocks */
+
+TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j) {
+    double most = 0, sum = 0, scale;
+    int power;
+    for (int64_t r = i; r < a->m; r++) {
+        const tni_pair v = tni_planes_get(a, r, j);
+        if (v.re != v.re || v.im != v.im) return v.re + v.im;
+        most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
+    }
+    if (most == 0 || most - most != 0) return most;
+    frexp(most, &power);
+    scale = ldexp(1, -power);
+    for (int64_t r = i; r < a->m; r++) {
+        const tni_pair v = tni_planes_get(a, r, j);
+        const double re = power > -1000 ? v.re * scale : ldexp(v.re, -power),
+                     im = power > -1000 ? v.im * scale : ldexp(v.im, -power);
+        sum = fma(re, re, fma(im, im, sum));
+    }
+    return ldexp(sqrt(sum), power);
+}
+
+TN_PRIV tni_pair tni_reflection(const tni_planes *a, int64_t i, int64_t j) {
+    const tni_pair head = tni_planes_get(a, i, j);
+    const double rest = tni_column_norm(a, i + 1, j);
+    tni_pair tau = {0, 0}, under, beta = {0, 0};
+    if (rest == 0 && head.im == 0) return tau;
+    beta.re = -copysign(tni_column_norm(a, i, j), head.re);
+    tau.re = (beta.re - head.re) / beta.re;
+    tau.im = -head.im / beta.re;
+    under.re = head.re - beta.re;
+    under.im = head.im;
+    for (int64_t r = i + 1; r < a->m; r++)
+        tni_planes_set(a, r, j, tni_pair_div(tni_planes_get(a, r, j), under));
+    tni_planes_set(a, i, j, beta);
+    return tau;
+}
+
+TN_PRIV void tni_reflect(const tni_planes *a, int64_t i, int64_t j, const tni_planes *x, int64_t c,
+                         tni_pair tau) {
+    const tni_planes v = tni_planes_part(a, i, j, a->m - i, 1),
+                     to = tni_planes_part(x, i, c, x->m - i, 1);
+    tni_pair head = tni_planes_get(&to, 0, 0), w = tni_column_dot(&v, 0, &to, 0, 1), minus;
+    w.re += head.re;
+    w.im += head.im;
+    w = tni_pair_mul(tau, w);
+    head.re -= w.re;
+    head.im -= w.im;
+    minus.re = -w.re;
+    minus.im = -w.im;
+    tni_planes_set(&to, 0, 0, head);
+    tni_column_add(&to, 0, &v, 0, 1, v.m, minus);
+}
+
+TN_PRIV bool tni_reflectors_size(int64_t m, int64_t n, int64_t *elements) {
+    int64_t v, w;
+    if (n < TNI_REFLECTIONS) n = TNI_REFLECTIONS;
+    return tni_mul(m, TNI_REFLECTIONS, &v) && tni_mul(n, 2 * TNI_REFLECTIONS, &w) &&
+           tni_add(v, w, &v) && tni_add(v, TNI_REFLECTIONS * TNI_REFLECTIONS, elements);
+}
+TN_PRIV tni_reflectors tni_reflectors_in(tn_frame *f, void **scratch, int dtype, int64_t m,
+                                         int64_t n) {
+    tni_reflectors r;
+    if (n < TNI_REFLECTIONS) n = TNI_REFLECTIONS;
+    r.v = tni_planes_in(f, scratch, dtype, m, TNI_REFLECTIONS);
+    r.t = tni_planes_in(f, scratch, dtype, TNI_REFLECTIONS, TNI_REFLECTIONS);
+    r.w = tni_planes_in(f, scratch, dtype, TNI_REFLECTIONS, n);
+    r.u = tni_planes_in(f, scratch, dtype, TNI_REFLECTIONS, n);
+    return r;
+}
+
+TN_PRIV void tni_reflectors_take(tni_reflectors *r, const tni_planes *a, int64_t i, int64_t j,
+                                 int64_t k, const tni_planes *taus) {
+    const tni_planes from = tni_planes_part(a, i, j, a->m - i, k);
+    tni_planes dots;
+    r->v.m = from.m;
+    r->v.n = k;
+    tni_planes_copy(&r->v, &from);
+    tni_planes_clear(&r->v, false);
+    for (int64_t c = 0; c < k; c++) tni_planes_set(&r->v, c, c, tni_re_im(1, 0));
+    r->t.m = r->t.n = k;
+    dots = tni_planes_part(&r->w, 0, 0, k, k);
+    tni_planes_product(&dots, &r->v, TNI_ADJOINT, &r->v, TNI_AS_IS, 1, false);
+    for (int64_t c = 0; c < k; c++) {
+        const tni_pair tau = tni_planes_get(taus, j + c, 0);
+        for (int64_t x = 0; x < k; x++) {
+            tni_pair sum = {0, 0};
+            for (int64_t y = x; y < c && x < c; y++) {
+                const tni_pair v =
+                    tni_pair_mul(tni_planes_get(&r->t, x, y), tni_planes_get(&dots, y, c));
+                sum.re += v.re;
+                sum.im += v.im;
+            }
+            sum = tni_pair_mul(tau, sum);
+            tni_planes_set(&r->t, x, c, x == c ? tau : tni_re_im(-sum.re, -sum.im));
+        }
+    }
+}
+
+TN_PRIV void tni_reflectors_apply(const tni_reflectors *r, const tni_planes *x, bool adjoint) {
+    const tni_planes w = tni_planes_part(&r->w, 0, 0, r->v.n, x->n),
+                     u = tni_planes_part(&r->u, 0, 0, r->v.n, x->n);
+    tni_planes_product(&w, &r->v, TNI_ADJOINT, x, TNI_AS_IS, 1, false);
+    tni_planes_product(&u, &r->t, adjoint ? TNI_ADJOINT : TNI_AS_IS, &w, TNI_AS_IS, 1, false);
+    tni_planes_product(x, &r->v, TNI_AS_IS, &u, TNI_AS_IS, -1, true);
+}
+
+static int64_t reflections_in(int64_t n, int64_t j) {
+    return n - j < TNI_REFLECTIONS ? n - j : (int64_t)TNI_REFLECTIONS;
+}
+TN_PRIV void tni_reflections_product(tni_reflectors *r, const tni_planes *a, int64_t n,
+                                     int64_t below, const tni_planes *taus, const tni_planes *q) {
+    tni_planes_unit(q);
+    if (n < 1) return;
+    for (int64_t j = (n - 1) / TNI_REFLECTIONS * TNI_REFLECTIONS; j >= 0; j -= TNI_REFLECTIONS) {
+        const tni_planes x = tni_planes_part(q, j + below, j + below, q->m - j - below,
+                                             q->n - j - below > 0 ? q->n - j - below : 0);
+        tni_reflectors_take(r, a, j + below, j, reflections_in(n, j), taus);
+        tni_reflectors_apply(r, &x, false);
+    }
+}
+TN_PRIV void tni_reflections_apply(tni_reflectors *r, const tni_planes *a, int64_t n, int64_t below,
+                                   const tni_planes *taus, const tni_planes *x, bool adjoint) {
+    const int64_t blocks = (n + TNI_REFLECTIONS - 1) / TNI_REFLECTIONS;
+    for (int64_t b = 0; b < blocks; b++) {
+        const int64_t j = (adjoint ? b : blocks - 1 - b) * TNI_REFLECTIONS;
+        const tni_planes part = tni_planes_part(x, j + below, 0, x->m - j - below, x->n);
+        tni_reflectors_take(r, a, j + below, j, reflections_in(n, j), taus);
+        tni_reflectors_apply(r, &part, adjoint);
+    }
+}
+
+static void qr_columns(const tni_planes *a, const tni_planes *taus, int64_t j, int64_t last,
+                       int64_t end) {
+    for (; j < last; j++) {
+        tni_pair tau = tni_reflection(a, j, j);
+        tni_planes_set(taus, j, 0, tau);
+        tau = tni_planes_get(taus, j, 0);
+        tau.im = -tau.im;
+        for (int64_t c = j + 1; c < end; c++) tni_reflect(a, j, j, a, c, tau);
+    }
+}
+TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_planes *taus) {
+    const int64_t least = taus->m;
+    if (a->n <= TNI_COLUMNS_ALONE) {
+        qr_columns(a, taus, 0, least, a->n);
+        return;
+    }
+    for (int64_t j = 0; j < least; j += TNI_REFLECTIONS) {
+        const int64_t k = reflections_in(least, j);
+        const tni_planes rest = tni_planes_part(a, j, j + k, a->m - j, a->n - j - k);
+        qr_columns(a, taus, j, j + k, j + k);
+        if (rest.n < 1) continue;
+        tni_reflectors_take(r, a, j, j, k, taus);
+        tni_reflectors_apply(r, &rest, true);
+    }
 }
 #endif
 
@@ -40846,6 +42407,16 @@ TNI_INLINE tn_tensor *tni_adjoint(tn_tensor *t) {
     tn_tensor *turned = tnp_transpose(t, -2, -1);
     return turned && tni_is_complex(turned->dtype) ? tnp_conj(turned) : turned;
 }
+static TNI_UNUSED const int64_t tni_last_dims[2] = {-2, -1};
+TNI_INLINE tn_ints tni_last_dim(void) { return tni_ints(tni_last_dims + 1, 1); }
+TNI_INLINE tn_ints tni_last_two(void) { return tni_ints(tni_last_dims, 2); }
+TNI_INLINE tn_tensor *tni_unit_of(const tn_tensor *t, int64_t n) {
+    return t ? tnp_eye(n, (tn_dtype)t->dtype, (tn_device_id)t->device) : NULL;
+}
+TNI_INLINE tn_tensor *tni_in_columns(tn_tensor *t) {
+    t = tnp_clone(tnp_transpose(t, -2, -1), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    return tnp_transpose(t, -2, -1);
+}
 TNI_INLINE tn_tensor *tni_mean_of(tn_tensor *a, tn_tensor *b) {
     return tnp_mul_scalar(tnp_add(a, b, 1), tn_float(0.5));
 }
@@ -40854,7 +42425,7 @@ TNI_INLINE tn_tensor *tni_mirror_upper(tn_tensor *t) {
     return tnp_add(half, tni_adjoint(half), 1);
 }
 
-static int32_t cholesky_factor(const tni_planes *l) {
+static int32_t cholesky_columns(const tni_planes *l) {
     for (int64_t j = 0; j < l->n; j++) {
         tni_pair head;
         for (int64_t k = 0; k < j; k++) {
@@ -40871,6 +42442,29 @@ static int32_t cholesky_factor(const tni_planes *l) {
             tni_planes_set(l, i, j, tni_pair_div(tni_planes_get(l, i, j), head));
     }
     return 0;
+}
+
+static int32_t cholesky_factor(const tni_planes *l) {
+    const int64_t n = l->n, half = n / 2;
+    tni_planes head, low, tail;
+    int32_t info;
+    if (n <= TNI_COLUMNS_ALONE) return cholesky_columns(l);
+    head = tni_planes_part(l, 0, 0, half, half);
+    low = tni_planes_part(l, half, 0, n - half, half);
+    tail = tni_planes_part(l, half, half, n - half, n - half);
+    info = cholesky_factor(&head);
+    if (info) return info;
+    tni_planes_solve_right(&low, &head, TNI_ADJOINT, false);
+    for (int64_t j = 0; j < n - half; j += TNI_COLUMNS_ALONE) {
+        const int64_t wide =
+            n - half - j < TNI_COLUMNS_ALONE ? n - half - j : (int64_t)TNI_COLUMNS_ALONE;
+        const tni_planes c = tni_planes_part(&tail, j, j, n - half - j, wide),
+                         a = tni_planes_part(&low, j, 0, n - half - j, half),
+                         b = tni_planes_part(&low, j, 0, wide, half);
+        tni_planes_product(&c, &a, TNI_AS_IS, &b, TNI_ADJOINT, -1, true);
+    }
+    info = cholesky_factor(&tail);
+    return info ? info + (int32_t)half : 0;
 }
 
 static bool cholesky_check(tn_frame *f) {
@@ -40935,72 +42529,773 @@ TN_OPERATOR(linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) 
             .forms = TN_OUT, .compose = linalg_cholesky_compose,
             .sample = "(3,3):pd | (2,4,4):pd upper=True")
 
+static tn_tensor *cholesky_solved(tn_tensor *b, tn_tensor *l, bool upper) {
+    tn_tensor *adjoint = tni_adjoint(l);
+    b = tnp_linalg_solve_triangular(upper ? adjoint : l, b, false, true, false);
+    return tnp_linalg_solve_triangular(upper ? l : adjoint, b, true, true, false);
+}
+static bool cholesky_solve_compose(tn_frame *f) {
+    TN_ARGS(cholesky_solve, a, f);
+    if (!tni_matrix_fits(f, f->in[0], "self", false) ||
+        !tni_matrix_fits(f, f->in[1], "input2", true))
+        return false;
+    f->out[0] = cholesky_solved(f->in[0], f->in[1], a->upper);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(cholesky_solve,
+            "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex",
+                   .example = "tn_cholesky_solve(y, x)",
+                   .differs = "grad of tensor 1: torch's is not of the triangle alone"),
+            .forms = TN_OUT, .compose = cholesky_solve_compose,
+            .sample = "(3,2) (3,3):lower | (2,4,3) (4,4):upper True | (0,2) (0,0)")
+static bool cholesky_inverse_compose(tn_frame *f) {
+    TN_ARGS(cholesky_inverse, a, f);
+    tn_tensor *l = f->in[0];
+    if (!tni_matrix_fits(f, l, "self", true)) return false;
+    f->out[0] =
+        cholesky_solved(tnp_expand_as(tni_unit_of(l, l->size[l->ndim - 1]), l), l, a->upper);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_cholesky_inverse(x)",
+                   .differs = "grad: torch's is not of the triangle alone"),
+            .forms = TN_OUT, .compose = cholesky_inverse_compose,
+            .sample = "(3,3):pd | (2,4,4):pd True | (0,0)")
+
+/* src/ops/linalg/determinants.c - determinants by LU: linalg.det, linalg.slogdet, logdet */
+
+typedef struct determinant {
+    tn_tensor *diagonal, *sign;
+} determinant;
+static bool determinant_of(tn_frame *f, const char *name, determinant *d) {
+    tn_tensor *a = f->in[0], *exchanged;
+    tn_LU_pivots_info lu;
+    if (!tni_matrix_fits(f, a, name, true)) return false;
+    lu = tnp_linalg_lu_factor_ex(a, true, false);
+    d->diagonal = tnp_diagonal(lu.LU, 0, -2, -1);
+    exchanged = tnp_ne(lu.pivots, tnp_arange_start(tn_int(1), tn_int(a->size[a->ndim - 1] + 1),
+                                                   TN_I32, (tn_device_id)a->device));
+    exchanged = tnp_remainder_scalar(tnp_sum(exchanged, tni_last_dim(), false, TN_I64), tn_int(2));
+    d->sign = tnp_rsub_scalar(tnp_mul_scalar(exchanged, tn_int(2)), tn_int(1), 1);
+    d->sign = tnp_to_dtype(d->sign, (tn_dtype)a->dtype, false, false);
+    return d->sign != NULL;
+}
+static bool det_of(tn_frame *f, const char *name) {
+    determinant d;
+    if (!determinant_of(f, name, &d)) return false;
+    f->out[0] = tnp_mul(tnp_prod(d.diagonal, -1, false, TN_NO_DTYPE), d.sign);
+    return f->out[0] != NULL;
+}
+static bool linalg_det_compose(tn_frame *f) { return det_of(f, "A"); }
+TN_OPERATOR(linalg_det, "linalg_det(Tensor A) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*), float32, float64 or complex",
+                   .example = "tn_linalg_det(x)"),
+            .forms = TN_OUT, .compose = linalg_det_compose,
+            .sample = "(3,3):invertible | (2,4,4):invertible | (0,0):f64 | (2,0,3,3) | (1,1):pd")
+static bool det_compose(tn_frame *f) { return det_of(f, "self"); }
+TN_OPERATOR(det, "det(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*), float32, float64 or complex",
+                   .example = "tn_det(x)"),
+            .compose = det_compose, .sample = "(3,3):invertible | (2,4,4):invertible")
+
+static bool slogdet_of(tn_frame *f, const char *name) {
+    determinant d;
+    if (!determinant_of(f, name, &d)) return false;
+    f->out[0] = tnp_mul(tnp_prod(tnp_sgn(d.diagonal), -1, false, TN_NO_DTYPE), d.sign);
+    f->out[1] = tnp_sum(tnp_log(tnp_abs(d.diagonal)), tni_last_dim(), false, TN_NO_DTYPE);
+    return f->out[0] && f->out[1];
+}
+static bool linalg_slogdet_compose(tn_frame *f) { return slogdet_of(f, "A"); }
+TN_OPERATOR(linalg_slogdet, "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+            TN_DOC(.shapes = "(*, n, n) -> (*), (*) real, float32, float64 or complex",
+                   .example = "tn_linalg_slogdet(x)"),
+            .forms = TN_OUT, .compose = linalg_slogdet_compose,
+            .sample = "(3,3):invertible | (2,4,4):invertible | (0,0):f64 | (2,0,3,3) | (1,1):pd")
+static bool slogdet_compose(tn_frame *f) { return slogdet_of(f, "self"); }
+TN_OPERATOR(slogdet, "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+            TN_DOC(.shapes = "(*, n, n) -> (*), (*) real, float32, float64 or complex",
+                   .example = "tn_slogdet(x)"),
+            .forms = TN_OUT, .compose = slogdet_compose, .sample = "(3,3):invertible")
+
+static bool logdet_compose(tn_frame *f) {
+    determinant d;
+    tn_tensor *sign, *logs;
+    if (!determinant_of(f, "self", &d)) return false;
+    sign = tnp_mul(tnp_prod(tnp_sgn(d.diagonal), -1, false, TN_NO_DTYPE), d.sign);
+    logs = tnp_sum(tnp_log(tnp_abs(d.diagonal)), tni_last_dim(), false, TN_NO_DTYPE);
+    if (sign && tni_is_complex(sign->dtype))
+        f->out[0] = tnp_add(tnp_log(sign), logs, 1);
+    else
+        f->out[0] = tnp_masked_fill_scalar(logs, tnp_eq_scalar(sign, tn_int(-1)), tn_float(NAN));
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(logdet, "logdet(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*), float32, float64 or complex",
+                   .example = "tn_logdet(x)"),
+            .compose = logdet_compose, .sample = "(3,3):pd | (2,4,4):pd | (0,0)")
+
+/* src/ops/linalg/inverse.c - systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power, tensorinv, tensorsolve */
+
+static bool solve_check(tn_frame *f) {
+    TN_ARGS(linalg_solve_lu, o, f);
+    const tn_tensor *a = f->in[0], *b = f->in[1];
+    tni_shape s;
+    int64_t n, k;
+    if (!tni_matrix_fits(f, a, "A", true) || !tni_matrix_fits(f, b, "B", false)) return false;
+    n = b->size[b->ndim - (o->left ? 2 : 1)];
+    k = b->size[b->ndim - (o->left ? 1 : 2)];
+    if (n != a->size[a->ndim - 1])
+        return tn_fail(f, TN_INVALID, "B has %lld %s, but A is %lld x %lld", (long long)n,
+                       o->left ? "rows" : "columns", (long long)a->size[a->ndim - 1],
+                       (long long)a->size[a->ndim - 1]);
+    if (!tni_batches_fit(f, &s, a, "A", b, "B") || !tn_announce(f, 1, TN_I32, a->ndim - 2, a->size))
+        return false;
+    s.size[s.ndim++] = b->size[b->ndim - 2];
+    s.size[s.ndim++] = b->size[b->ndim - 1];
+    return tni_planes_ask(f, a->dtype, n, n, n, k, n) &&
+           (o->left ? tn_announce_columns(f, 0, (tn_dtype)a->dtype, s.ndim, s.size)
+                    : tn_announce(f, 0, (tn_dtype)a->dtype, s.ndim, s.size));
+}
+static void solve_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_solve_lu, o, f);
+    const tn_tensor *in = f->in[0];
+    const int64_t n = in->size[in->ndim - 1], each = tni_batches(f->out[0]) / tni_batches(in),
+                  k = f->in[1]->size[f->in[1]->ndim - (o->left ? 1 : 2)];
+    const int turned = o->left ? TNI_AS_IS : TNI_TRANSPOSED;
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, n, n),
+                     x = tni_planes_in(f, &scratch, in->dtype, n, k);
+    int32_t *pivots = (int32_t *)scratch;
+    tni_planes_load(&a, in, in, i, turned);
+    ((int32_t *)(void *)tni_bytes_at(f->out[1]))[i] = tni_lu_factor(&a, pivots);
+    for (int64_t q = 0; q < each; q++) {
+        const int64_t at = tni_batch_of(in, f->out[0], i, q);
+        tni_planes_load(&x, f->in[1], f->out[0], at, turned);
+        tni_lu_solve(&a, pivots, &x, false);
+        tni_planes_store(&x, f->out[0], at, turned);
+    }
+}
+static void solve_run(tn_frame *f) {
+    const tn_tensor *x = f->out[0];
+    const int64_t count = tni_batches(f->in[0]);
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1],
+                 k = (double)x->numel / (double)(count ? count : 1);
+    tn_each(f, count, tni_effort(2 * n * (n * n / 3 + k)), solve_task);
+}
+static bool solve_verdict(tn_frame *f) {
+    TN_ARGS(linalg_solve_lu, a, f);
+    return !a->check_errors ||
+           tn_info_verdict(f, 1, "The solver failed because the input matrix is singular.");
+}
+static void solve_grad(tn_gradient *g) {
+    TN_ARGS(linalg_solve_lu, o, g);
+    tn_tensor *b =
+                  tnp_linalg_solve_lu(tni_adjoint(g->in[0]), g->incoming[0], o->left, false).result,
+              *x;
+    if (g->want[1]) tn_give(g, 1, b);
+    if (!g->want[0]) return;
+    x = tni_adjoint(g->out[0]);
+    tn_give(g, 0, tnp_neg(o->left ? tnp_matmul(b, x) : tnp_matmul(x, b)));
+}
+TN_OPERATOR(linalg_solve_lu,
+            "_linalg_solve_matrices(Tensor A, Tensor B, *, bool left=True, bool "
+            "check_errors=False) -> (Tensor result, Tensor info)",
+            TN_DOC(.shapes = "(*, n, n), (*, n, k) -> (*, n, k), (*), float32, float64 or complex",
+                   .example = "tn_linalg_solve_lu(x, y)",
+                   .differs = "signature: torch's returns the factors, too"),
+            .needs = "A:A,result B:A", .check = solve_check, .run = solve_run,
+            .verdict = solve_verdict, .grad = solve_grad,
+            .sample =
+                "(3,3):invertible (3,2) | (2,4,4):invertible (4,3) check_errors=True | "
+                "(3,3):invertible (2,2,3):distinct left=False | (0,0) (0,3) | (1,1):pd (1,1) | "
+                "(60,60):pd (60,20)")
+
+static bool solve_of_vectors(const tn_tensor *a, const tn_tensor *b) {
+    return b->ndim == 1 || (a->ndim > 1 && b->ndim == a->ndim - 1 &&
+                            !memcmp(a->size, b->size, (size_t)b->ndim * sizeof *b->size));
+}
+static bool solve_ex_compose(tn_frame *f) {
+    TN_ARGS(linalg_solve_ex, o, f);
+    tn_tensor *a = f->in[0], *b = f->in[1];
+    const bool vectors = solve_of_vectors(a, b);
+    tn_result_info r;
+    if (vectors && !o->left)
+        return tn_fail(f, TN_INVALID,
+                       "linalg.solve: Vector broadcasting of the left hand side is "
+                       "not supported for left=False. In this case linalg.solve is "
+                       "equivalent to B / A.squeeze(-1)");
+    r = tnp_linalg_solve_lu(a, vectors ? tnp_unsqueeze(b, -1) : b, o->left, o->check_errors);
+    f->out[0] = vectors ? tnp_squeeze_dim(r.result, -1) : r.result;
+    if (vectors && b->ndim > 1) f->out[0] = tni_in_columns(f->out[0]);
+    f->out[1] = r.info;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_solve_ex,
+            "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
+            "(Tensor result, Tensor info)",
+            TN_DOC(.shapes = "(*, n, n), (*, n, k) or (*, n) -> B's, (*)",
+                   .example = "tn_linalg_solve_ex(x, y)"),
+            .forms = TN_OUT, .compose = solve_ex_compose,
+            .sample =
+                "(3,3):invertible (3,2) | (3,3):invertible (3) | (2,4,4):invertible (2,4) | "
+                "(3,3):invertible (2,2,3):distinct left=False check_errors=True | (0,0) (0,3)")
+
+static bool linalg_solve_compose(tn_frame *f) {
+    TN_ARGS(linalg_solve, o, f);
+    f->out[0] = tnp_linalg_solve_ex(f->in[0], f->in[1], o->left, true).result;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_solve, "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n), (*, n, k) or (*, n) -> B's",
+                   .example = "tn_linalg_solve(x, y)"),
+            .forms = TN_OUT, .compose = linalg_solve_compose,
+            .sample = "(3,3):invertible (3,2) | (3,3):invertible (3)")
+
+static bool inv_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    const int64_t n = a->ndim < 2 ? 0 : a->size[a->ndim - 1];
+    return tni_matrix_fits(f, a, "A", true) &&
+           tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           tn_announce(f, 1, TN_I32, a->ndim - 2, a->size) &&
+           tni_planes_ask(f, a->dtype, n, n, n, n, n);
+}
+static void inv_task(tn_frame *f, int64_t i, void *scratch) {
+    const tn_tensor *in = f->in[0];
+    const int64_t n = in->size[in->ndim - 1];
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, n, n),
+                     x = tni_planes_in(f, &scratch, in->dtype, n, n);
+    int32_t *pivots = (int32_t *)scratch;
+    tni_planes_load(&a, in, in, i, TNI_AS_IS);
+    tni_planes_unit(&x);
+    ((int32_t *)(void *)tni_bytes_at(f->out[1]))[i] = tni_lu_factor(&a, pivots);
+    tni_lu_solve(&a, pivots, &x, false);
+    tni_planes_store(&x, f->out[0], i, TNI_AS_IS);
+}
+static void inv_run(tn_frame *f) {
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(f->in[0]), tni_effort(3 * n * n * n), inv_task);
+}
+static bool inv_verdict(tn_frame *f) {
+    TN_ARGS(linalg_inv_ex, a, f);
+    return !a->check_errors ||
+           tn_info_verdict(f, 1,
+                           "The diagonal element # is zero, the inversion could not be completed "
+                           "because the input matrix is singular.");
+}
+static void inv_grad(tn_gradient *g) {
+    tn_tensor *x = tni_adjoint(g->out[0]);
+    tn_give(g, 0, tnp_neg(tnp_matmul(x, tnp_matmul(g->incoming[0], x))));
+}
+TN_OPERATOR(linalg_inv_ex,
+            "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+                   .example = "tn_linalg_inv_ex(x)"),
+            .forms = TN_OUT, .needs = "inverse", .check = inv_check, .run = inv_run,
+            .verdict = inv_verdict, .grad = inv_grad,
+            .sample = "(3,3):invertible | (2,4,4):invertible check_errors=True | (0,0) | "
+                      "(2,0,3,3) | (1,1):pd | (60,60):pd")
+
+static bool linalg_inv_compose(tn_frame *f) {
+    f->out[0] = tnp_linalg_inv_ex(f->in[0], true).inverse;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_inv, "linalg_inv(Tensor A) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_linalg_inv(x)"),
+            .forms = TN_OUT, .compose = linalg_inv_compose,
+            .sample = "(3,3):invertible | (2,4,4):invertible")
+static bool inverse_compose(tn_frame *f) {
+    f->out[0] = tnp_linalg_inv_ex(f->in[0], true).inverse;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(inverse, "inverse(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_inverse(x)"),
+            .forms = TN_OUT, .compose = inverse_compose, .sample = "(3,3):invertible")
+
+static bool power_of(tn_frame *f, tn_tensor *a, int64_t n) {
+    char shape[128];
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    tn_tensor *r = NULL;
+    if (a->ndim < 2 || a->size[a->ndim - 1] != a->size[a->ndim - 2])
+        return tn_fail(f, TN_INVALID, "self must be batches of square matrices, but got %s",
+                       tni_shape_text(shape, sizeof shape, a->ndim, a->size));
+    if (n == 0) {
+        const int64_t side = a->size[a->ndim - 1];
+        r = tnp_where(tnp_full(tn_empty_dims(), tn_int(1), TN_BOOL, (tn_device_id)a->device),
+                      tni_unit_of(a, side), a);
+        f->out[0] = r;
+        return r != NULL;
+    }
+    if (n < 0) a = tnp_linalg_inv(a);
+    for (; left && a; left >>= 1) {
+        if (left & 1) r = r ? tnp_matmul(r, a) : a;
+        if (left > 1) a = tnp_matmul(a, a);
+    }
+    if (r == f->in[0]) r = tnp_clone(r, TN_MEMORY_FORMAT_PRESERVE_FORMAT);
+    f->out[0] = r;
+    return r != NULL && a != NULL;
+}
+static bool linalg_matrix_power_compose(tn_frame *f) {
+    TN_ARGS(linalg_matrix_power, o, f);
+    return power_of(f, f->in[0], o->n);
+}
+TN_OPERATOR(linalg_matrix_power, "linalg_matrix_power(Tensor self, int n) -> Tensor",
+            TN_DOC(.shapes = "(*, m, m) -> (*, m, m)", .example = "tn_linalg_matrix_power(x, 3)"),
+            .forms = TN_OUT, .compose = linalg_matrix_power_compose,
+            .sample = "(3,3) 3 | (2,3,3) 0 | (3,3):invertible -2 | (3,3) 1 | (0,0) 5 | (3,3) 7")
+static bool matrix_power_compose(tn_frame *f) {
+    TN_ARGS(matrix_power, o, f);
+    return power_of(f, f->in[0], o->n);
+}
+TN_OPERATOR(matrix_power, "matrix_power(Tensor self, int n) -> Tensor",
+            TN_DOC(.shapes = "(*, m, m) -> (*, m, m)", .example = "tn_matrix_power(x, 3)"),
+            .forms = TN_OUT, .compose = matrix_power_compose, .sample = "(3,3) 3 | (2,3,3) 0")
+
+static int64_t product_of(const int64_t *size, int n) {
+    int64_t p = 1;
+    for (int i = 0; i < n; i++) p *= size[i];
+    return p;
+}
+static bool tensorinv_compose(tn_frame *f) {
+    TN_ARGS(linalg_tensorinv, o, f);
+    tn_tensor *a = f->in[0], *r;
+    const int at = o->ind > a->ndim ? a->ndim : (int)o->ind;
+    int64_t size[TN_MAX_DIMS], flat[2];
+    if (o->ind < 1) return tn_fail(f, TN_INVALID, "Expected a strictly positive integer for 'ind'");
+    flat[0] = product_of(a->size, at);
+    flat[1] = product_of(a->size + at, a->ndim - at);
+    if (flat[0] != flat[1])
+        return tn_fail(f, TN_INVALID,
+                       "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+                       "but got %lld != %lld",
+                       (long long)flat[1], (long long)flat[0]);
+    memcpy(size, a->size + at, (size_t)(a->ndim - at) * sizeof *size);
+    memcpy(size + a->ndim - at, a->size, (size_t)at * sizeof *size);
+    r = tnp_linalg_inv(tnp_reshape(a, tni_ints(flat, 2)));
+    f->out[0] = tnp_reshape(r, tni_ints(size, a->ndim));
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_tensorinv, "linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+            TN_DOC(.shapes = "self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + "
+                             "shape[:ind]",
+                   .example = "tn_linalg_tensorinv(x, .ind = 1)"),
+            .forms = TN_OUT, .compose = tensorinv_compose,
+            .sample = "(4,4):invertible ind=1 | (1,4,4):invertible")
+
+static bool tensorsolve_compose(tn_frame *f) {
+    TN_ARGS(linalg_tensorsolve, o, f);
+    tn_tensor *a = f->in[0], *b = f->in[1], *r;
+    int64_t size[TN_MAX_DIMS], flat[2], last[TN_MAX_DIMS];
+    int rest;
+    if (o->dims.n > 0 && o->dims.at) {
+        for (int64_t i = 0; i < o->dims.n && i < TN_MAX_DIMS; i++) last[i] = i - o->dims.n;
+        a = tnp_movedim(a, o->dims, tni_ints(last, o->dims.n));
+        if (!a) return false;
+    }
+    rest = a->ndim - b->ndim;
+    if (rest < 0) rest = 0;
+    memcpy(size, a->size + b->ndim, (size_t)rest * sizeof *size);
+    flat[0] = b->numel;
+    flat[1] = product_of(size, rest);
+    if (a->ndim < b->ndim || flat[0] != flat[1] || a->numel != flat[0] * flat[1])
+        return tn_fail(f, TN_INVALID,
+                       "Expected self to satisfy prod(self.shape[other.ndim:]) == "
+                       "prod(self.shape[:other.ndim]), but got %lld != %lld",
+                       (long long)flat[1], (long long)flat[0]);
+    r = tnp_linalg_solve(tnp_reshape(a, tni_ints(flat, 2)), tnp_flatten(b, 0, -1), true);
+    f->out[0] = tnp_reshape(r, tni_ints(size, rest));
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_tensorsolve,
+            "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+            TN_DOC(.shapes = "self (other's sizes, rest), other (*) -> (rest)",
+                   .example = "tn_linalg_tensorsolve(x, y)"),
+            .forms = TN_OUT, .compose = tensorsolve_compose,
+            .sample = "(1,4,4):invertible (1,4) | (4,4):invertible (4) dims=[0]")
+
+/* src/ops/linalg/lu.c - A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack */
+
+static int64_t lu_least(const tn_tensor *a) {
+    const int64_t m = a->size[a->ndim - 2], n = a->size[a->ndim - 1];
+    return m < n ? m : n;
+}
+static double lu_work(const tn_tensor *a) {
+    const double least = (double)lu_least(a);
+    return 2 * least * (double)a->size[a->ndim - 2] * (double)a->size[a->ndim - 1];
+}
+
+static bool lu_pivots(tn_frame *f, bool pivot) {
+    return pivot || tn_fail(f, TN_INVALID, "LU without pivoting is not implemented on the CPU");
+}
+static bool lu_check(tn_frame *f) {
+    TN_ARGS(linalg_lu_factor_ex, o, f);
+    const tn_tensor *a = f->in[0];
+    int64_t size[TN_MAX_DIMS];
+    if (!tni_matrix_fits(f, a, "A", false) || !lu_pivots(f, o->pivot)) return false;
+    memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
+    size[a->ndim - 2] = lu_least(a);
+    return tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           tn_announce(f, 1, TN_I32, a->ndim - 1, size) &&
+           tn_announce(f, 2, TN_I32, a->ndim - 2, size) &&
+           tni_planes_ask(f, a->dtype, a->size[a->ndim - 2], a->size[a->ndim - 1], 0, 0,
+                          size[a->ndim - 2]);
+}
+static void lu_task(tn_frame *f, int64_t i, void *scratch) {
+    const tn_tensor *in = f->in[0];
+    const int64_t least = lu_least(in);
+    const tni_planes a =
+        tni_planes_in(f, &scratch, in->dtype, in->size[in->ndim - 2], in->size[in->ndim - 1]);
+    int32_t *pivots = (int32_t *)(void *)tni_bytes_at(f->out[1]) + i * least;
+    tni_planes_load(&a, in, in, i, TNI_AS_IS);
+    ((int32_t *)(void *)tni_bytes_at(f->out[2]))[i] = tni_lu_factor(&a, pivots);
+    tni_planes_store(&a, f->out[0], i, TNI_AS_IS);
+}
+static void lu_run(tn_frame *f) {
+    tn_each(f, tni_batches(f->in[0]), tni_effort(lu_work(f->in[0])), lu_task);
+}
+static bool lu_verdict(tn_frame *f) {
+    TN_ARGS(linalg_lu_factor_ex, a, f);
+    return !a->check_errors ||
+           tn_info_verdict(
+               f, 2,
+               "U[i,i], i = #, is zero and using it on lu_solve would result in a division by "
+               "zero. If you still want to perform the factorization, consider calling "
+               "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
+}
+
+static tn_tensor *lu_back(tn_tensor *p, tn_tensor *l, tn_tensor *u, tn_tensor *gl, tn_tensor *gu) {
+    const int64_t m = l ? l->size[l->ndim - 2] : 0, n = u ? u->size[u->ndim - 1] : 0,
+                  k = m < n ? m : n;
+    tn_tensor *l1 = tnp_narrow(l, -2, 0, k), *u1 = tnp_narrow(u, -1, 0, k),
+              *gl1 = tnp_narrow(gl, -2, 0, k), *gu1 = tnp_narrow(gu, -1, 0, k), *s, *t, *parts[2];
+    s = tnp_matmul(tni_adjoint(l1), gl1);
+    t = tnp_matmul(gu1, tni_adjoint(u1));
+    if (m < n)
+        s = tnp_sub(
+            s, tnp_matmul(tnp_narrow(gu, -1, k, n - k), tni_adjoint(tnp_narrow(u, -1, k, n - k))),
+            1);
+    if (m > n)
+        t = tnp_sub(
+            t, tnp_matmul(tni_adjoint(tnp_narrow(l, -2, k, m - k)), tnp_narrow(gl, -2, k, m - k)),
+            1);
+    s = tnp_add(tnp_tril(s, -1), tnp_triu(t, 0), 1);
+    s = tnp_linalg_solve_triangular(tni_adjoint(l1), s, true, true, true);
+    if (m > n) {
+        parts[0] = s;
+        parts[1] = tnp_narrow(gl, -2, k, m - k);
+        s = tnp_cat(tn_tensors_of(parts, 2), -2);
+    }
+    s = tnp_linalg_solve_triangular(tni_adjoint(u1), s, false, false, false);
+    if (m < n) {
+        parts[0] = s;
+        parts[1] = tnp_linalg_solve_triangular(tni_adjoint(l1), tnp_narrow(gu, -1, k, n - k), true,
+                                               true, true);
+        s = tnp_cat(tn_tensors_of(parts, 2), -1);
+    }
+    return tnp_matmul(p, s);
+}
+static void lu_factor_ex_grad(tn_gradient *g) {
+    tn_tensor *lu = g->out[0], *glu = g->incoming[0];
+    const int64_t k = lu_least(lu);
+    const tn_P_L_U parts = tnp_lu_unpack(lu, g->out[1], true, true);
+    tn_give(g, 0,
+            lu_back(parts.P, parts.L, parts.U, tnp_tril(tnp_narrow(glu, -1, 0, k), -1),
+                    tnp_triu(tnp_narrow(glu, -2, 0, k), 0)));
+}
+TN_OPERATOR(linalg_lu_factor_ex,
+            "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor "
+            "LU, Tensor pivots, Tensor info)",
+            TN_DOC(.shapes = "(*, m, n) -> (*, m, n), (*, min(m, n)), (*), float32, float64 or "
+                             "complex",
+                   .example = "tn_linalg_lu_factor_ex(x)"),
+            .forms = TN_OUT, .needs = "LU,pivots", .check = lu_check, .run = lu_run,
+            .verdict = lu_verdict, .grad = lu_factor_ex_grad,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):invertible check_errors=True "
+                      "| (0,0):f64 | (2,0,3):f64 | (1,1):invertible | (60,60):invertible | "
+                      "(35,20):invertible")
+
+static bool linalg_lu_factor_compose(tn_frame *f) {
+    TN_ARGS(linalg_lu_factor, a, f);
+    const tn_LU_pivots_info r = tnp_linalg_lu_factor_ex(f->in[0], a->pivot, true);
+    f->out[0] = r.LU;
+    f->out[1] = r.pivots;
+    return r.LU != NULL;
+}
+TN_OPERATOR(linalg_lu_factor,
+            "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
+            TN_DOC(.shapes = "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
+                   .example = "tn_linalg_lu_factor(x)"),
+            .forms = TN_OUT, .compose = linalg_lu_factor_compose,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):invertible")
+
+static bool unpack_check(tn_frame *f) {
+    TN_ARGS(lu_unpack, o, f);
+    const tn_tensor *a = f->in[0], *pivots = f->in[1];
+    const int64_t none = 0;
+    int64_t size[TN_MAX_DIMS], m, n, k;
+    int d;
+    if (a->ndim < 2)
+        return tn_fail(f, TN_INVALID,
+                       "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got %d",
+                       a->ndim);
+    m = a->size[a->ndim - 2];
+    n = a->size[a->ndim - 1];
+    k = lu_least(a);
+    if (pivots->dtype != TN_I32)
+        return tn_fail(f, TN_TYPE,
+                       "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
+                       "torch.int32 dtype. Note: this function is intended to be used with the "
+                       "output produced by torch.linalg.lu_factor");
+    if (o->unpack_pivots &&
+        (pivots->ndim != a->ndim - 1 || pivots->size[pivots->ndim - 1] != k ||
+         memcmp(pivots->size, a->size, (size_t)(a->ndim - 2) * sizeof *size) != 0))
+        return tn_fail(f, TN_INVALID, "LU_pivots must have the batches of LU_data and %lld pivots",
+                       (long long)k);
+    d = tni_matrix_shape(size, a, m, m);
+    if (o->unpack_pivots ? !tn_announce(f, 0, (tn_dtype)a->dtype, d, size)
+                         : !tn_announce(f, 0, (tn_dtype)a->dtype, 1, &none))
+        return false;
+    if (!tn_scratch_each(f, m, 4)) return false;
+    if (!o->unpack_data)
+        return tn_announce(f, 1, (tn_dtype)a->dtype, 1, &none) &&
+               tn_announce(f, 2, (tn_dtype)a->dtype, 1, &none);
+    d = tni_matrix_shape(size, a, m, k);
+    if (!tn_announce(f, 1, (tn_dtype)a->dtype, d, size)) return false;
+    d = tni_matrix_shape(size, a, k, n);
+    return tn_announce(f, 2, (tn_dtype)a->dtype, d, size);
+}
+static bool unpack_look(tn_frame *f) {
+    TN_ARGS(lu_unpack, o, f);
+    const tn_tensor *a = f->in[0], *pivots = f->in[1];
+    const int64_t m = a->size[a->ndim - 2], k = lu_least(a);
+    if (!o->unpack_pivots) return true;
+    for (int64_t i = 0; i < tni_batches(a); i++) {
+        const char *at = tni_batch_at(pivots, 1, a, i);
+        for (int64_t j = 0; j < k; j++) {
+            const int32_t p =
+                *(const int32_t *)(const void *)(at + j * pivots->stride[pivots->ndim - 1] * 4);
+            if (p < 1 || p > m)
+                return tn_fail(f, TN_INVALID, "LU_pivots has %d, expected numbers from 1 to %lld",
+                               (int)p, (long long)m);
+        }
+    }
+    return true;
+}
+static void unpack_order(const tn_tensor *pivots, const tn_tensor *a, int64_t i, int32_t *order) {
+    const int64_t m = a->size[a->ndim - 2], k = lu_least(a);
+    const char *at = tni_batch_at(pivots, 1, a, i);
+    for (int64_t j = 0; j < m; j++) order[j] = (int32_t)j;
+    for (int64_t j = 0; j < k; j++) {
+        const int32_t p =
+            *(const int32_t *)(const void *)(at + j * pivots->stride[pivots->ndim - 1] * 4);
+        const int32_t x = order[j];
+        order[j] = order[p - 1];
+        order[p - 1] = x;
+    }
+}
+static void unpack_triangle(tn_tensor *t, const tn_tensor *in, int64_t i, int side) {
+    const int last = in->ndim - 1;
+    const size_t bytes = (size_t)tni_dtype_size(in);
+    const char *from = tni_batch_at(in, 2, in, i);
+    char *to = tni_batch_at(t, 2, t, i), one[sizeof(double) * 2];
+    tni_element_set(one, in->dtype, tn_int(1));
+    for (int64_t r = 0; r < t->size[last - 1]; r++)
+        for (int64_t c = 0; c < t->size[last]; c++) {
+            char *at = to + (r * t->stride[last - 1] + c * t->stride[last]) * (int64_t)bytes;
+            if (side > 0 ? r > c : r < c)
+                memset(at, 0, bytes);
+            else if (side < 0 && r == c)
+                memcpy(at, one, bytes);
+            else
+                memcpy(at,
+                       from + (r * in->stride[last - 1] + c * in->stride[last]) * (int64_t)bytes,
+                       bytes);
+        }
+}
+static void unpack_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(lu_unpack, o, f);
+    const tn_tensor *in = f->in[0];
+    tn_tensor *p = f->out[0];
+    const int64_t m = in->size[in->ndim - 2], bytes = tni_dtype_size(in);
+    int32_t *order = (int32_t *)scratch;
+    if (o->unpack_data) {
+        unpack_triangle(f->out[1], in, i, -1);
+        unpack_triangle(f->out[2], in, i, 1);
+    }
+    if (!o->unpack_pivots) return;
+    unpack_order(f->in[1], in, i, order);
+    for (int64_t r = 0; r < m; r++)
+        for (int64_t c = 0; c < m; c++) {
+            char *at = tni_batch_at(p, 2, p, i) +
+                       (r * p->stride[p->ndim - 2] + c * p->stride[p->ndim - 1]) * bytes;
+            if (r == order[c])
+                tni_element_set(at, p->dtype, tn_int(1));
+            else
+                memset(at, 0, (size_t)bytes);
+        }
+}
+static void unpack_run(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    const double m = (double)a->size[a->ndim - 2], n = (double)a->size[a->ndim - 1];
+    tn_each(f, tni_batches(a), tni_effort(m * (m + 2 * n)), unpack_task);
+}
+static tn_tensor *unpack_padded(tn_tensor *t, int dim, int64_t n) {
+    int64_t size[TN_MAX_DIMS];
+    tn_tensor *parts[2];
+    if (n <= 0 || !t) return t;
+    memcpy(size, t->size, (size_t)t->ndim * sizeof *size);
+    size[t->ndim + dim] = n;
+    parts[0] = t;
+    parts[1] = tnp_zeros(tni_ints(size, t->ndim), (tn_dtype)t->dtype, TN_NO_DEVICE);
+    return tnp_cat(tn_tensors_of(parts, 2), dim);
+}
+static void unpack_grad(tn_gradient *g) {
+    TN_ARGS(lu_unpack, o, g);
+    const tn_tensor *a = g->in[0];
+    const int64_t k = lu_least(a);
+    tn_tensor *l, *u;
+    if (!o->unpack_data) return;
+    l = unpack_padded(tnp_tril(tn_incoming(g, 1), -1), -1, a->size[a->ndim - 1] - k);
+    u = unpack_padded(tnp_triu(tn_incoming(g, 2), 0), -2, a->size[a->ndim - 2] - k);
+    tn_give(g, 0, tnp_add(l, u, 1));
+}
+TN_OPERATOR(lu_unpack,
+            "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool "
+            "unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+            TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
+                   .example = "tn_lu_unpack(x, pivots)"),
+            .forms = TN_OUT, .check = unpack_check, .look = unpack_look, .run = unpack_run,
+            .grad = unpack_grad,
+            .sample = "(3,3) (3):i32:pivots | (2,4,3) (2,3):i32:pivots unpack_pivots=False | "
+                      "(3,5) (3):i32:pivots | (3,3) (3):i32:pivots unpack_data=False | (0,0) "
+                      "(0):i32:pivots")
+
+static bool linalg_lu_compose(tn_frame *f) {
+    TN_ARGS(linalg_lu, a, f);
+    const tn_LU_pivots_info r = tnp_linalg_lu_factor_ex(f->in[0], a->pivot, false);
+    const tn_P_L_U parts = tnp_lu_unpack(r.LU, r.pivots, true, true);
+    f->out[0] = parts.P;
+    f->out[1] = parts.L;
+    f->out[2] = parts.U;
+    return parts.P != NULL;
+}
+TN_OPERATOR(linalg_lu, "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+            TN_DOC(.shapes = "(*, m, n) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
+                   .example = "tn_linalg_lu(x)"),
+            .forms = TN_OUT, .compose = linalg_lu_compose,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):invertible | (0,3):f64 | "
+                      "(1,1):invertible")
+
+static bool lu_solve_check(tn_frame *f) {
+    TN_ARGS(linalg_lu_solve, o, f);
+    const tn_tensor *a = f->in[0], *pivots = f->in[1], *b = f->in[2];
+    tni_shape s;
+    int64_t n, k;
+    if (!tni_matrix_fits(f, a, "LU", true) || !tni_matrix_fits(f, b, "B", false)) return false;
+    n = b->size[b->ndim - (o->left ? 2 : 1)];
+    k = b->size[b->ndim - (o->left ? 1 : 2)];
+    if (pivots->dtype != TN_I32)
+        return tn_fail(f, TN_TYPE,
+                       "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
+    if (n != a->size[a->ndim - 1])
+        return tn_fail(f, TN_INVALID, "B has %lld %s, but LU is %lld x %lld", (long long)n,
+                       o->left ? "rows" : "columns", (long long)a->size[a->ndim - 1],
+                       (long long)a->size[a->ndim - 1]);
+    if (pivots->ndim != a->ndim - 1 || pivots->size[pivots->ndim - 1] != n ||
+        memcmp(pivots->size, a->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) != 0)
+        return tn_fail(f, TN_INVALID,
+                       "linalg.lu_solve: Number of pivots per batch should be same "
+                       "as the dimension of the matrix");
+    if (!tni_batches_fit(f, &s, a, "LU", b, "B")) return false;
+    s.size[s.ndim++] = b->size[b->ndim - 2];
+    s.size[s.ndim++] = b->size[b->ndim - 1];
+    return tni_planes_ask(f, a->dtype, n, n, n, k, n) &&
+           (o->left ? tn_announce_columns(f, 0, (tn_dtype)a->dtype, s.ndim, s.size)
+                    : tn_announce(f, 0, (tn_dtype)a->dtype, s.ndim, s.size));
+}
+static bool lu_solve_look(tn_frame *f) {
+    const tn_tensor *a = f->in[0], *pivots = f->in[1];
+    const int64_t n = a->size[a->ndim - 1];
+    for (int64_t i = 0; i < tni_batches(a); i++) {
+        const char *at = tni_batch_at(pivots, 1, a, i);
+        for (int64_t j = 0; j < n; j++) {
+            const int32_t p =
+                *(const int32_t *)(const void *)(at + j * pivots->stride[pivots->ndim - 1] * 4);
+            if (p < 1 || p > n)
+                return tn_fail(f, TN_INVALID,
+                               "Pivots given to lu_solve must all be greater or equal to 1 and "
+                               "less or equal to LU.size(-2), got %d",
+                               (int)p);
+        }
+    }
+    return true;
+}
+static void lu_solve_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_lu_solve, o, f);
+    const tn_tensor *in = f->in[0], *pivots = f->in[1];
+    const int64_t n = in->size[in->ndim - 1],
+                  k = f->in[2]->size[f->in[2]->ndim - (o->left ? 1 : 2)];
+    const int turned = o->left ? TNI_AS_IS : TNI_ADJOINT;
+    const bool adjoint = o->adjoint == o->left;
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, n, n),
+                     x = tni_planes_in(f, &scratch, in->dtype, n, k);
+    int32_t *order = (int32_t *)scratch;
+    const char *at = tni_batch_at(pivots, 1, f->out[0], i);
+    for (int64_t j = 0; j < n; j++)
+        order[j] = *(const int32_t *)(const void *)(at + j * pivots->stride[pivots->ndim - 1] * 4);
+    tni_planes_load(&a, in, f->out[0], i, adjoint ? TNI_ADJOINT : TNI_AS_IS);
+    tni_planes_load(&x, f->in[2], f->out[0], i, turned);
+    tni_lu_solve(&a, order, &x, adjoint);
+    tni_planes_store(&x, f->out[0], i, turned);
+}
+static void lu_solve_run(tn_frame *f) {
+    const tn_tensor *x = f->out[0];
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(x),
+            tni_effort(2 * n * (double)x->size[x->ndim - 2] * (double)x->size[x->ndim - 1]),
+            lu_solve_task);
+}
+static void lu_solve_grad(tn_gradient *g) {
+    TN_ARGS(linalg_lu_solve, o, g);
+    tn_tensor *b = tnp_linalg_lu_solve(g->in[0], g->in[1], g->incoming[0], o->left, !o->adjoint),
+              *x, *a;
+    tn_P_L_U parts;
+    if (g->want[2]) tn_give(g, 2, b);
+    if (!g->want[0]) return;
+    x = tni_adjoint(g->out[0]);
+    a = tnp_neg(o->left ? tnp_matmul(b, x) : tnp_matmul(x, b));
+    if (o->adjoint) a = tni_adjoint(a);
+    parts = tnp_lu_unpack(g->in[0], g->in[1], true, true);
+    a = tnp_matmul(tnp_transpose(parts.P, -2, -1), a);
+    tn_give(g, 0,
+            tnp_add(tnp_tril(tnp_matmul(a, tni_adjoint(parts.U)), -1),
+                    tnp_triu(tnp_matmul(tni_adjoint(parts.L), a), 0), 1));
+}
+TN_OPERATOR(
+    linalg_lu_solve,
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool "
+    "adjoint=False) -> Tensor",
+    TN_DOC(.shapes = "(*, n, n), (*, n), (*, n, k) -> (*, n, k)",
+           .example = "tn_linalg_lu_solve(x, pivots, y)"),
+    .forms = TN_OUT, .needs = "LU:LU,pivots,result B:LU,pivots", .check = lu_solve_check,
+    .look = lu_solve_look, .run = lu_solve_run, .grad = lu_solve_grad,
+    .sample = "(3,3):pd (3):i32:pivots (3,2) | (2,4,4):pd (2,4):i32:pivots (3,1,3,4) left=False | "
+              "(3,3):upper (3):i32:pivots (3,2) adjoint=True | (3,3):lower (3):i32:pivots "
+              "(2,3) left=False adjoint=True | (0,0) (0):i32:pivots (0,2) | (1,1):pd "
+              "(1):i32:pivots (1,1)")
+
+static bool lu_solve_compose(tn_frame *f) {
+    f->out[0] = tnp_linalg_lu_solve(f->in[1], f->in[2], f->in[0], true, false);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(lu_solve, "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+            TN_DOC(.shapes = "(*, n, k), (*, n, n), (*, n) -> (*, n, k)",
+                   .example = "tn_lu_solve(y, x, pivots)"),
+            .forms = TN_OUT, .compose = lu_solve_compose, .sample = "(3,2) (3,3):pd (3):i32:pivots")
+
 /* src/ops/linalg/qr.c - A = Q R by Householder reflections: linalg.qr */
-
-static double qr_norm(const tni_planes *a, int64_t i, int64_t j) {
-    double most = 0, sum = 0;
-    int power;
-    for (int64_t r = i; r < a->m; r++) {
-        const tni_pair v = tni_planes_get(a, r, j);
-        if (v.re != v.re || v.im != v.im) return v.re + v.im;
-        most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
-    }
-    if (most == 0 || most - most != 0) return most;
-    frexp(most, &power);
-    for (int64_t r = i; r < a->m; r++) {
-        const tni_pair v = tni_planes_get(a, r, j);
-        const double re = ldexp(v.re, -power), im = ldexp(v.im, -power);
-        sum = fma(re, re, fma(im, im, sum));
-    }
-    return ldexp(sqrt(sum), power);
-}
-
-static tni_pair qr_reflection(const tni_planes *a, int64_t j) {
-    const tni_pair head = tni_planes_get(a, j, j);
-    const double rest = qr_norm(a, j + 1, j);
-    tni_pair tau = {0, 0}, under, beta = {0, 0};
-    if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(qr_norm(a, j, j), head.re);
-    tau.re = (beta.re - head.re) / beta.re;
-    tau.im = -head.im / beta.re;
-    under.re = head.re - beta.re;
-    under.im = head.im;
-    for (int64_t i = j + 1; i < a->m; i++)
-        tni_planes_set(a, i, j, tni_pair_div(tni_planes_get(a, i, j), under));
-    tni_planes_set(a, j, j, beta);
-    return tau;
-}
-
-static void qr_reflect(const tni_planes *a, int64_t j, const tni_planes *x, int64_t c,
-                       tni_pair tau) {
-    tni_pair head = tni_planes_get(x, j, c), w = tni_column_dot(a, j, x, c, j + 1), minus;
-    w.re += head.re;
-    w.im += head.im;
-    w = tni_pair_mul(tau, w);
-    head.re -= w.re;
-    head.im -= w.im;
-    minus.re = -w.re;
-    minus.im = -w.im;
-    tni_planes_set(x, j, c, head);
-    tni_column_add(x, c, a, j, j + 1, a->m, minus);
-}
-
-static void qr_factor(const tni_planes *a, const tni_planes *taus) {
-    for (int64_t j = 0; j < taus->m; j++) {
-        tni_pair tau = qr_reflection(a, j);
-        tni_planes_set(taus, j, 0, tau);
-        tau = tni_planes_get(taus, j, 0);
-        tau.im = -tau.im;
-        for (int64_t c = j + 1; c < a->n; c++) qr_reflect(a, j, a, c, tau);
-    }
-}
-static void qr_product(const tni_planes *a, const tni_planes *taus, const tni_planes *q) {
-    const tni_pair one = {1, 0}, zero = {0, 0};
-    for (int64_t c = 0; c < q->n; c++)
-        for (int64_t r = 0; r < q->m; r++) tni_planes_set(q, r, c, r == c ? one : zero);
-    for (int64_t j = taus->m - 1; j >= 0; j--)
-        for (int64_t c = j; c < q->n; c++) qr_reflect(a, j, q, c, tni_planes_get(taus, j, 0));
-}
 
 enum { QR_REDUCED, QR_COMPLETE, QR_R };
 typedef struct qr_sizes {
@@ -41031,6 +43326,7 @@ static bool qr_check(tn_frame *f) {
     const tn_tensor *a = f->in[0];
     int64_t size[TN_MAX_DIMS];
     const int64_t none = 0;
+    int64_t more;
     qr_sizes s;
     if (!tni_matrix_fits(f, a, "A", false) || !qr_mode(f)) return false;
     s = qr_sizes_of(f);
@@ -41046,8 +43342,20 @@ static bool qr_check(tn_frame *f) {
         return false;
     size[a->ndim - 2] = f->type == QR_R ? s.least : s.q;
     size[a->ndim - 1] = s.n;
+    if (!tni_reflectors_size(s.m, s.n > s.q ? s.n : s.q, &more) || !tni_add(more, s.least, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_announce_columns(f, 1, (tn_dtype)a->dtype, a->ndim, size) &&
-           tni_planes_ask(f, a->dtype, s.m, s.n, s.m, s.q, s.least);
+           tni_planes_ask(f, a->dtype, s.m, s.n, s.m, s.q, more);
+}
+static void qr_product(tni_reflectors *r, const tni_planes *a, const tni_planes *taus,
+                       const tni_planes *q) {
+    if (a->n > TNI_COLUMNS_ALONE || q->n > TNI_COLUMNS_ALONE) {
+        tni_reflections_product(r, a, taus->m, 0, taus, q);
+        return;
+    }
+    tni_planes_unit(q);
+    for (int64_t j = taus->m - 1; j >= 0; j--)
+        for (int64_t c = j; c < q->n; c++) tni_reflect(a, j, j, q, c, tni_planes_get(taus, j, 0));
 }
 static void qr_task(tn_frame *f, int64_t i, void *scratch) {
     const qr_sizes s = qr_sizes_of(f);
@@ -41055,10 +43363,11 @@ static void qr_task(tn_frame *f, int64_t i, void *scratch) {
     const tni_planes a = tni_planes_in(f, &scratch, dtype, s.m, s.n),
                      q = tni_planes_in(f, &scratch, dtype, s.m, s.q),
                      taus = tni_planes_in(f, &scratch, dtype, s.least, 1);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, s.m, s.n > s.q ? s.n : s.q);
     tni_planes_load(&a, f->in[0], f->in[0], i, TNI_AS_IS);
-    qr_factor(&a, &taus);
+    tni_qr_factor(&r, &a, &taus);
     if (f->type != QR_R) {
-        qr_product(&a, &taus, &q);
+        qr_product(&r, &a, &taus, &q);
         tni_planes_store(&q, f->out[0], i, TNI_AS_IS);
     }
     tni_planes_clear(&a, true);
@@ -41102,54 +43411,24 @@ TN_OPERATOR(linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Te
                       "(2,3):invertible mode=complete | (3,2):invertible mode=complete | "
                       "(4,3):invertible mode=r | (2,0,3) | (3,0) | (40,35):distinct")
 
-/* src/ops/linalg/solve.c - triangular systems: linalg.solve_triangular */
+/* src/ops/linalg/solve.c - triangular systems: linalg.solve_triangular, triangular_solve */
 
-static void triangular_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
-    for (int64_t c = 0; c < x->n; c++)
-        for (int64_t step = 0; step < x->m; step++) {
-            const int64_t j = upper ? x->m - 1 - step : step;
-            tni_pair v = tni_planes_get(x, j, c), minus;
-            if (!unit) {
-                tni_planes_set(x, j, c, tni_pair_div(v, tni_planes_get(t, j, j)));
-                v = tni_planes_get(x, j, c);
-            }
-            minus.re = -v.re;
-            minus.im = -v.im;
-            if (upper)
-                tni_column_add(x, c, t, j, 0, j, minus);
-            else
-                tni_column_add(x, c, t, j, j + 1, x->m, minus);
-        }
-}
-
-static bool triangular_shape(tn_frame *f, tni_shape *s) {
-    const tn_tensor *a = f->in[0], *b = f->in[1];
-    char one[128], other[128];
-    s->ndim = 0;
-    if (!tni_broadcast(s, a->ndim - 2, a->size) || !tni_broadcast(s, b->ndim - 2, b->size))
-        return tn_fail(f, TN_INVALID, "the batches of self %s and B %s cannot be broadcast",
-                       tni_shape_text(one, sizeof one, a->ndim, a->size),
-                       tni_shape_text(other, sizeof other, b->ndim, b->size));
-    s->size[s->ndim++] = b->size[b->ndim - 2];
-    s->size[s->ndim++] = b->size[b->ndim - 1];
-    return true;
-}
 static bool triangular_check(tn_frame *f) {
     TN_ARGS(linalg_solve_triangular, o, f);
     const tn_tensor *a = f->in[0], *b = f->in[1];
     tni_shape s;
     int64_t n, k;
     if (!tni_matrix_fits(f, a, "self", true) || !tni_matrix_fits(f, b, "B", false)) return false;
-    if (a->dtype != b->dtype)
-        return tn_fail(f, TN_TYPE, "self is %s, but B is %s", tni_dtype(a->dtype)->text,
-                       tni_dtype(b->dtype)->text);
     n = b->size[b->ndim - (o->left ? 2 : 1)];
     k = b->size[b->ndim - (o->left ? 1 : 2)];
     if (n != a->size[a->ndim - 1])
         return tn_fail(f, TN_INVALID, "B has %lld %s, but self is %lld x %lld", (long long)n,
                        o->left ? "rows" : "columns", (long long)a->size[a->ndim - 1],
                        (long long)a->size[a->ndim - 1]);
-    return triangular_shape(f, &s) && tni_planes_ask(f, a->dtype, n, n, n, k, 0) &&
+    if (!tni_batches_fit(f, &s, a, "self", b, "B")) return false;
+    s.size[s.ndim++] = b->size[b->ndim - 2];
+    s.size[s.ndim++] = b->size[b->ndim - 1];
+    return tni_planes_ask(f, a->dtype, n, n, n, k, 0) &&
            tn_announce_columns(f, 0, (tn_dtype)a->dtype, s.ndim, s.size);
 }
 static void triangular_task(tn_frame *f, int64_t i, void *scratch) {
@@ -41161,7 +43440,7 @@ static void triangular_task(tn_frame *f, int64_t i, void *scratch) {
                x = tni_planes_in(f, &scratch, f->in[0]->dtype, n, k);
     tni_planes_load(&t, f->in[0], f->out[0], i, turned);
     tni_planes_load(&x, f->in[1], f->out[0], i, turned);
-    triangular_solve(&t, &x, o->upper == o->left, o->unitriangular);
+    tni_planes_solve(&t, &x, o->upper == o->left, o->unitriangular);
     tni_planes_store(&x, f->out[0], i, turned);
 }
 static void triangular_run(tn_frame *f) {
@@ -41194,6 +43473,30 @@ TN_OPERATOR(linalg_solve_triangular,
                       "(3,3):lower (2,2,3) upper=False left=False unitriangular=True | "
                       "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
                       "(35,35):lower (35,20) upper=False")
+
+static bool old_triangular_compose(tn_frame *f) {
+    TN_ARGS(triangular_solve, o, f);
+    tn_tensor *b = f->in[0], *a = f->in[1], *x;
+    tni_shape s;
+    if (!tni_matrix_fits(f, b, "self", false) || !tni_matrix_fits(f, a, "A", true) ||
+        !tni_batches_fit(f, &s, b, "self", a, "A"))
+        return false;
+    x = tnp_linalg_solve_triangular(o->transpose ? tnp_transpose(a, -2, -1) : a, b,
+                                    o->upper != o->transpose, true, o->unitriangular);
+    s.size[s.ndim++] = a->size[a->ndim - 2];
+    s.size[s.ndim++] = a->size[a->ndim - 1];
+    f->out[0] = x;
+    f->out[1] = tni_in_columns(tnp_expand(a, tni_ints(s.size, s.ndim), false));
+    return x && f->out[1];
+}
+TN_OPERATOR(triangular_solve,
+            "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
+            "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+            TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), (*, n, n)",
+                   .example = "tn_triangular_solve(y, x)"),
+            .compose = old_triangular_compose,
+            .sample = "(3,2) (3,3):upper | (2,4,3) (4,4):lower upper=False transpose=True | "
+                      "(3,2) (3,3):upper unitriangular=True")
 
 /* src/ops/reduction/dims.c - the dimensions that a reduction takes away: a result meets what it came from, and how many elements met in one */
 
@@ -43839,6 +46142,35 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni
     tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 46};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_cholesky_inverse[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cholesky_inverse_args, self), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_cholesky_inverse_args, upper), 0, -1, NULL},
+};
+static const tn_cholesky_inverse_args tni_defaults_cholesky_inverse = {NULL, false, NULL};
+static const char *const tni_names_cholesky_inverse[] = {"result", NULL};
+static const uint64_t tni_needs_cholesky_inverse[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_inverse) = {tni_params_cholesky_inverse,
+    &tni_defaults_cholesky_inverse, tni_names_cholesky_inverse, tni_needs_cholesky_inverse, 2, 1,
+    1, 0, sizeof(tn_cholesky_inverse_args), offsetof(tn_cholesky_inverse_args, out), 0, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 47};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cholesky_solve[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cholesky_solve_args, self), 0, -1, NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_cholesky_solve_args, input2), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_cholesky_solve_args, upper), 0, -1, NULL},
+};
+static const tn_cholesky_solve_args tni_defaults_cholesky_solve = {NULL, false, NULL, NULL};
+static const char *const tni_names_cholesky_solve[] = {"result", NULL};
+static const uint64_t tni_needs_cholesky_solve[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_solve) = {tni_params_cholesky_solve,
+    &tni_defaults_cholesky_solve, tni_names_cholesky_solve, tni_needs_cholesky_solve, 3, 2, 1, 0,
+    sizeof(tn_cholesky_solve_args), offsetof(tn_cholesky_solve_args, out), 0, NULL, {0, 1, 0, 0, 0,
+    0, 0, 0}, 48};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_chunk[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_chunk_args, self), 0, -1, NULL},
     {"chunks", TN_T_INT, 0, offsetof(tn_chunk_args, chunks), 0, -1, NULL},
@@ -43850,7 +46182,7 @@ static const uint64_t tni_needs_chunk[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
     tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 47};
+    0, 0, 0, 0, 0, 0, 0}, 49};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp[] = {
@@ -43865,7 +46197,7 @@ static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
     tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 48};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 50};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -43879,7 +46211,7 @@ static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
     tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
-    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 49};
+    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 51};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_min[] = {
@@ -43893,7 +46225,7 @@ static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
     tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
-    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 50};
+    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 52};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_tensor[] = {
@@ -43910,7 +46242,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
     &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
     sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 51};
+    0, 0}, 53};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -43924,7 +46256,7 @@ static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
     tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 52};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 54};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -43936,7 +46268,7 @@ static const uint64_t tni_needs_conj[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
     tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 53};
+    0}, 55};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_contiguous[] = {
@@ -43948,7 +46280,7 @@ static const uint64_t tni_needs_contiguous[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
     tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 54};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 56};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d[] = {
@@ -43971,7 +46303,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 55};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 57};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -43996,7 +46328,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 56};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 58};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -44021,7 +46353,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 57};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 59};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -44034,7 +46366,7 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 58};
+    0}, 60};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -44048,7 +46380,7 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 59};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 61};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -44060,7 +46392,7 @@ static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
     tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 60};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 62};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -44072,7 +46404,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 61};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 63};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_count_nonzero[] = {
@@ -44087,7 +46419,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_count_nonzero) = {tni_params_count_nonzero,
     &tni_defaults_count_nonzero, tni_names_count_nonzero, tni_needs_count_nonzero, 2, 1, 1, 0,
     sizeof(tn_count_nonzero_args), offsetof(tn_count_nonzero_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 62};
+    0, 0, 0, 0, 0, 0}, 64};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -44109,7 +46441,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 63};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 65};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -44124,7 +46456,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 64};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -44139,7 +46471,19 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 65};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 67};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_det[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_det_args, self), 0, -1, NULL},
+};
+static const tn_det_args tni_defaults_det = {NULL};
+static const char *const tni_names_det[] = {"result", NULL};
+static const uint64_t tni_needs_det[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
+    tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -44151,7 +46495,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 66};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -44166,7 +46510,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 67};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -44178,7 +46522,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 68};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -44192,7 +46536,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 69};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -44209,7 +46553,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 70};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -44223,7 +46567,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 71};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -44236,7 +46580,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 72};
+    0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -44250,7 +46594,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 73};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -44266,7 +46610,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 74};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -44283,7 +46627,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 75};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -44305,7 +46649,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 76};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -44320,7 +46664,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -44336,7 +46680,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -44350,7 +46694,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 79};
+    0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -44363,7 +46707,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 80};
+    0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -44375,7 +46719,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 81};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -44387,7 +46731,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 82};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -44402,7 +46746,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -44415,7 +46759,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 84};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -44427,7 +46771,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -44442,7 +46786,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 86};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -44457,7 +46801,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 87};
+    0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -44473,7 +46817,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 88};
+    0, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -44486,7 +46830,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 89};
+    0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -44500,7 +46844,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 90};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -44513,7 +46857,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 91};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -44525,7 +46869,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 92};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -44540,7 +46884,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 93};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -44554,7 +46898,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 94};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -44566,7 +46910,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -44583,7 +46927,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -44601,7 +46945,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -44630,7 +46974,8 @@ static const uint64_t tni_needs_fused_adam[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -44659,7 +47004,8 @@ static const uint64_t tni_needs_fused_adamw[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -44684,7 +47030,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 100};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -44700,7 +47046,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 101};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -44714,7 +47060,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 102};
+    0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -44728,7 +47074,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -44740,7 +47086,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -44754,7 +47100,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 105};
+    0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -44766,7 +47112,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -44780,7 +47126,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 107};
+    0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -44795,7 +47141,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 108};
+    0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -44807,7 +47153,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -44823,7 +47169,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -44839,7 +47185,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 111};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -44852,7 +47198,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 112};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -44864,7 +47210,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 113};
+    0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -44877,7 +47223,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 114};
+    0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -44894,7 +47240,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 115};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -44909,7 +47255,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 116};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -44924,7 +47270,19 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 117};
+    0, 0}, 120};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_inverse[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_inverse_args, self), 0, -1, NULL},
+};
+static const tn_inverse_args tni_defaults_inverse = {NULL, NULL};
+static const char *const tni_names_inverse[] = {"result", NULL};
+static const uint64_t tni_needs_inverse[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
+    tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -44940,7 +47298,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 118};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -44952,7 +47310,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -44964,7 +47322,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 120};
+    0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -44976,7 +47334,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 121};
+    0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -44993,7 +47351,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 122};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -45008,7 +47366,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -45027,7 +47385,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 124};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -45048,7 +47406,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 125};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -45062,7 +47420,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 126};
+    0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -45077,7 +47435,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 127};
+    0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -45097,7 +47455,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 128};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -45112,7 +47470,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 129};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -45124,7 +47482,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -45139,7 +47497,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 131};
+    0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -45157,7 +47515,128 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 136};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_det[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_det_args, A), 0, -1, NULL},
+};
+static const tn_linalg_det_args tni_defaults_linalg_det = {NULL, NULL};
+static const char *const tni_names_linalg_det[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_det[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
+    tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_inv[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_inv_args, A), 0, -1, NULL},
+};
+static const tn_linalg_inv_args tni_defaults_linalg_inv = {NULL, NULL};
+static const char *const tni_names_linalg_inv[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_inv[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
+    tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_inv_ex[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_inv_ex_args, A), 0, -1, NULL},
+    {"check_errors", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_inv_ex_args,
+     check_errors), 0, -1, NULL},
+};
+static const tn_linalg_inv_ex_args tni_defaults_linalg_inv_ex = {{NULL, NULL}, false, NULL};
+static const char *const tni_names_linalg_inv_ex[] = {"inverse", "info", NULL};
+static const uint64_t tni_needs_linalg_inv_ex[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
+    &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
+    sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 139};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lu[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_args, A), 0, -1, NULL},
+    {"pivot", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_args, pivot), 0, -1,
+     NULL},
+};
+static const tn_linalg_lu_args tni_defaults_linalg_lu = {{NULL, NULL, NULL}, true, NULL};
+static const char *const tni_names_linalg_lu[] = {"P", "L", "U", NULL};
+static const uint64_t tni_needs_linalg_lu[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
+    tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lu_factor[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_factor_args, A), 0, -1, NULL},
+    {"pivot", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_factor_args, pivot), 0,
+     -1, NULL},
+};
+static const tn_linalg_lu_factor_args tni_defaults_linalg_lu_factor = {{NULL, NULL}, true, NULL};
+static const char *const tni_names_linalg_lu_factor[] = {"LU", "pivots", NULL};
+static const uint64_t tni_needs_linalg_lu_factor[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
+    &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
+    2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 141};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lu_factor_ex[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_factor_ex_args, A), 0, -1, NULL},
+    {"pivot", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_factor_ex_args, pivot),
+     0, -1, NULL},
+    {"check_errors", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_factor_ex_args,
+     check_errors), 0, -1, NULL},
+};
+static const tn_linalg_lu_factor_ex_args tni_defaults_linalg_lu_factor_ex = {{NULL, NULL, NULL},
+    true, false, NULL};
+static const char *const tni_names_linalg_lu_factor_ex[] = {"LU", "pivots", "info", NULL};
+static const uint64_t tni_needs_linalg_lu_factor_ex[] = {UINT64_C(0x300000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_factor_ex,
+    &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
+    tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
+    offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    142};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lu_solve[] = {
+    {"LU", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_solve_args, LU), 0, -1, NULL},
+    {"pivots", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_solve_args, pivots), 0, -1, NULL},
+    {"B", TN_T_TENSOR, 0, offsetof(tn_linalg_lu_solve_args, B), 0, -1, NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_solve_args, left), 0,
+     -1, NULL},
+    {"adjoint", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_lu_solve_args, adjoint),
+     0, -1, NULL},
+};
+static const tn_linalg_lu_solve_args tni_defaults_linalg_lu_solve = {NULL, true, false, NULL, NULL,
+    NULL};
+static const char *const tni_names_linalg_lu_solve[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_lu_solve[] = {UINT64_C(0x100000003), 0, UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
+    &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
+    0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
+    0, 0, 0, 0, 0}, 143};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_matrix_power[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_matrix_power_args, self), 0, -1, NULL},
+    {"n", TN_T_INT, 0, offsetof(tn_linalg_matrix_power_args, n), 0, -1, NULL},
+};
+static const tn_linalg_matrix_power_args tni_defaults_linalg_matrix_power = {NULL, NULL, 0};
+static const char *const tni_names_linalg_matrix_power[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_matrix_power[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
+    &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
+    tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -45170,7 +47649,73 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 133};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_slogdet[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_slogdet_args, A), 0, -1, NULL},
+};
+static const tn_linalg_slogdet_args tni_defaults_linalg_slogdet = {{NULL, NULL}, NULL};
+static const char *const tni_names_linalg_slogdet[] = {"sign", "logabsdet", NULL};
+static const uint64_t tni_needs_linalg_slogdet[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
+    &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
+    sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
+    0, 0, 0}, 146};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_solve[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_args, A), 0, -1, NULL},
+    {"B", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_args, B), 0, -1, NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_args, left), 0, -1,
+     NULL},
+};
+static const tn_linalg_solve_args tni_defaults_linalg_solve = {NULL, true, NULL, NULL};
+static const char *const tni_names_linalg_solve[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_solve[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
+    &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
+    sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
+    0, 0}, 147};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_solve_ex[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_ex_args, A), 0, -1, NULL},
+    {"B", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_ex_args, B), 0, -1, NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_ex_args, left), 0,
+     -1, NULL},
+    {"check_errors", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_ex_args,
+     check_errors), 0, -1, NULL},
+};
+static const tn_linalg_solve_ex_args tni_defaults_linalg_solve_ex = {{NULL, NULL}, true, false,
+    NULL, NULL};
+static const char *const tni_names_linalg_solve_ex[] = {"result", "info", NULL};
+static const uint64_t tni_needs_linalg_solve_ex[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
+    &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
+    0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
+    0, 0, 0, 0, 0}, 148};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_solve_lu[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_lu_args, A), 0, -1, NULL},
+    {"B", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_lu_args, B), 0, -1, NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_lu_args, left), 0,
+     -1, NULL},
+    {"check_errors", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_lu_args,
+     check_errors), 0, -1, NULL},
+};
+static const tn_linalg_solve_lu_args tni_defaults_linalg_solve_lu = {true, false, NULL, NULL};
+static const char *const tni_names_linalg_solve_lu[] = {"result", "info", NULL};
+static const uint64_t tni_needs_linalg_solve_lu[] = {UINT64_C(0x100000001), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
+    &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
+    0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -45191,7 +47736,38 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 134};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_tensorinv[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_tensorinv_args, self), 0, -1, NULL},
+    {"ind", TN_T_INT, TN_P_DEFAULT, offsetof(tn_linalg_tensorinv_args, ind), 0, -1, NULL},
+};
+static const tn_linalg_tensorinv_args tni_defaults_linalg_tensorinv = {NULL, 2, NULL};
+static const char *const tni_names_linalg_tensorinv[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_tensorinv[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
+    &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
+    1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 151};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_tensorsolve[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_tensorsolve_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_linalg_tensorsolve_args, other), 0, -1, NULL},
+    {"dims", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_linalg_tensorsolve_args, dims),
+     0, -1, NULL},
+};
+static const tn_linalg_tensorsolve_args tni_defaults_linalg_tensorsolve = {NULL, {NULL, -1}, NULL,
+    NULL};
+static const char *const tni_names_linalg_tensorsolve[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_tensorsolve[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
+    &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
+    3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -45213,7 +47789,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 135};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -45228,7 +47804,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 136};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -45245,7 +47821,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 137};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -45260,7 +47836,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 138};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -45278,7 +47854,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -45290,7 +47866,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -45302,7 +47878,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -45314,7 +47890,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 142};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -45326,7 +47902,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -45341,7 +47917,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -45360,7 +47936,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -45373,7 +47949,19 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_logdet[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logdet_args, self), 0, -1, NULL},
+};
+static const tn_logdet_args tni_defaults_logdet = {NULL};
+static const char *const tni_names_logdet[] = {"result", NULL};
+static const uint64_t tni_needs_logdet[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
+    tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -45386,7 +47974,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -45398,7 +47986,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -45411,7 +47999,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 149};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -45424,7 +48012,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -45443,7 +48031,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -45457,7 +48045,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -45471,7 +48059,38 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 153};
+    0, 0}, 172};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lu_solve[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_lu_solve_args, self), 0, -1, NULL},
+    {"LU_data", TN_T_TENSOR, 0, offsetof(tn_lu_solve_args, LU_data), 0, -1, NULL},
+    {"LU_pivots", TN_T_TENSOR, 0, offsetof(tn_lu_solve_args, LU_pivots), 0, -1, NULL},
+};
+static const tn_lu_solve_args tni_defaults_lu_solve = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_lu_solve[] = {"result", NULL};
+static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
+    tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 173};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lu_unpack[] = {
+    {"LU_data", TN_T_TENSOR, 0, offsetof(tn_lu_unpack_args, LU_data), 0, -1, NULL},
+    {"LU_pivots", TN_T_TENSOR, 0, offsetof(tn_lu_unpack_args, LU_pivots), 0, -1, NULL},
+    {"unpack_data", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lu_unpack_args, unpack_data), 0, -1, NULL},
+    {"unpack_pivots", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lu_unpack_args, unpack_pivots), 0, -1,
+     NULL},
+};
+static const tn_lu_unpack_args tni_defaults_lu_unpack = {{NULL, NULL, NULL}, true, true, NULL,
+    NULL};
+static const char *const tni_names_lu_unpack[] = {"P", "L", "U", NULL};
+static const uint64_t tni_needs_lu_unpack[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
+    tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -45486,7 +48105,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -45501,7 +48120,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 155};
+    0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -45514,7 +48133,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -45527,7 +48146,21 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_matrix_power[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_matrix_power_args, self), 0, -1, NULL},
+    {"n", TN_T_INT, 0, offsetof(tn_matrix_power_args, n), 0, -1, NULL},
+};
+static const tn_matrix_power_args tni_defaults_matrix_power = {NULL, NULL, 0};
+static const char *const tni_names_matrix_power[] = {"result", NULL};
+static const uint64_t tni_needs_matrix_power[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
+    &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
+    sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -45539,7 +48172,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 158};
+    0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -45553,7 +48186,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -45566,7 +48199,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -45587,7 +48220,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -45616,7 +48249,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    162};
+    184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -45641,7 +48274,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -45654,7 +48287,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -45670,7 +48303,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -45684,7 +48317,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -45696,7 +48329,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 167};
+    0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -45710,7 +48343,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -45723,7 +48356,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -45736,7 +48369,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -45749,7 +48382,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    171};
+    193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -45763,7 +48396,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -45778,7 +48411,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -45792,7 +48425,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 174};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -45805,7 +48438,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    175};
+    197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -45820,7 +48453,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -45834,7 +48467,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 177};
+    0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -45846,7 +48479,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -45864,7 +48497,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -45883,7 +48516,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -45900,7 +48533,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -45918,7 +48551,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -45931,7 +48564,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -45949,7 +48582,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 184};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -45973,7 +48606,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 185};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -45992,7 +48625,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 186};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -46004,7 +48637,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -46022,7 +48655,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -46038,7 +48671,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -46051,7 +48684,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -46066,7 +48699,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -46082,7 +48715,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -46095,7 +48728,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 193};
+    1, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -46108,7 +48741,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -46123,7 +48756,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 195};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -46136,7 +48769,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 196};
+    0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -46150,7 +48783,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    197};
+    219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -46166,7 +48799,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -46183,7 +48816,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -46197,7 +48830,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -46216,7 +48849,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -46237,7 +48870,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 202};
+    0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -46254,7 +48887,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -46268,7 +48901,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -46282,7 +48915,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -46299,7 +48932,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -46311,7 +48944,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 207};
+    0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -46323,7 +48956,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -46335,7 +48968,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -46349,7 +48982,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -46362,7 +48995,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -46375,7 +49008,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -46390,7 +49023,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -46402,7 +49035,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -46414,7 +49047,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -46430,7 +49063,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -46454,7 +49087,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 217};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -46469,7 +49102,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -46484,7 +49117,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -46500,7 +49133,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 220};
+    2, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -46525,7 +49158,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 221};
+    5, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -46539,7 +49172,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -46551,7 +49184,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -46563,7 +49196,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -46577,7 +49210,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 225};
+    0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -46589,7 +49222,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -46601,7 +49234,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -46613,7 +49246,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -46627,7 +49260,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -46639,7 +49272,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -46651,7 +49284,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -46667,7 +49300,19 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 232};
+    0}, 254};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_slogdet[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_slogdet_args, self), 0, -1, NULL},
+};
+static const tn_slogdet_args tni_defaults_slogdet = {{NULL, NULL}, NULL};
+static const char *const tni_names_slogdet[] = {"sign", "logabsdet", NULL};
+static const uint64_t tni_needs_slogdet[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
+    tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -46684,7 +49329,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -46699,7 +49344,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -46715,7 +49360,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 235};
+    0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -46731,7 +49376,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -46746,7 +49391,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 237};
+    0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -46758,7 +49403,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -46772,7 +49417,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 239};
+    0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -46786,7 +49431,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 240};
+    0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -46801,7 +49446,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -46813,7 +49458,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -46825,7 +49470,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -46837,7 +49482,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -46850,7 +49495,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -46863,7 +49508,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -46876,7 +49521,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -46894,7 +49539,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -46910,7 +49555,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -46926,7 +49571,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -46937,7 +49582,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -46953,7 +49598,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 252};
+    0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -46965,7 +49610,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -46977,7 +49622,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 254};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -46991,7 +49636,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 255};
+    0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -47006,7 +49651,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    256};
+    279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -47022,7 +49667,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 257};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -47037,7 +49682,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -47053,7 +49698,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -47069,7 +49714,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 260};
+    0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -47082,7 +49727,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -47096,7 +49741,26 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_triangular_solve[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_triangular_solve_args, self), 0, -1, NULL},
+    {"A", TN_T_TENSOR, 0, offsetof(tn_triangular_solve_args, A), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_triangular_solve_args, upper), 0, -1, NULL},
+    {"transpose", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_triangular_solve_args, transpose), 0, -1,
+     NULL},
+    {"unitriangular", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_triangular_solve_args, unitriangular),
+     0, -1, NULL},
+};
+static const tn_triangular_solve_args tni_defaults_triangular_solve = {true, false, false, NULL,
+    NULL};
+static const char *const tni_names_triangular_solve[] = {"solution", "cloned_coefficient", NULL};
+static const uint64_t tni_needs_triangular_solve[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
+    &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -47109,7 +49773,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 263};
+    0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -47122,7 +49786,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 264};
+    0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -47134,7 +49798,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -47147,7 +49811,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -47161,7 +49825,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -47176,7 +49840,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -47192,7 +49856,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -47205,7 +49869,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -47223,7 +49887,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -47241,7 +49905,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -47254,7 +49918,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 273};
+    0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -47266,7 +49930,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -47278,7 +49942,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -47295,7 +49959,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 276};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -47307,7 +49971,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 277};
+    0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -47322,7 +49986,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -47338,7 +50002,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -47391,6 +50055,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_bucketize,
         &tni_row_cat,
         &tni_row_ceil,
+        &tni_row_cholesky_inverse,
+        &tni_row_cholesky_solve,
         &tni_row_chunk,
         &tni_row_clamp,
         &tni_row_clamp_max,
@@ -47410,6 +50076,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_cross_entropy,
         &tni_row_cumprod,
         &tni_row_cumsum,
+        &tni_row_det,
         &tni_row_detach,
         &tni_row_diagonal,
         &tni_row_digamma,
@@ -47462,6 +50129,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_index_add,
         &tni_row_index_put,
         &tni_row_index_select,
+        &tni_row_inverse,
         &tni_row_isclose,
         &tni_row_isfinite,
         &tni_row_isinf,
@@ -47477,8 +50145,22 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_lgamma,
         &tni_row_linalg_cholesky,
         &tni_row_linalg_cholesky_ex,
+        &tni_row_linalg_det,
+        &tni_row_linalg_inv,
+        &tni_row_linalg_inv_ex,
+        &tni_row_linalg_lu,
+        &tni_row_linalg_lu_factor,
+        &tni_row_linalg_lu_factor_ex,
+        &tni_row_linalg_lu_solve,
+        &tni_row_linalg_matrix_power,
         &tni_row_linalg_qr,
+        &tni_row_linalg_slogdet,
+        &tni_row_linalg_solve,
+        &tni_row_linalg_solve_ex,
+        &tni_row_linalg_solve_lu,
         &tni_row_linalg_solve_triangular,
+        &tni_row_linalg_tensorinv,
+        &tni_row_linalg_tensorsolve,
         &tni_row_linalg_vector_norm,
         &tni_row_linear,
         &tni_row_linear_recurrence,
@@ -47491,6 +50173,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_log_softmax,
         &tni_row_log_softmax_backward,
         &tni_row_logaddexp,
+        &tni_row_logdet,
         &tni_row_logical_and,
         &tni_row_logical_not,
         &tni_row_logical_or,
@@ -47498,10 +50181,13 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_logspace,
         &tni_row_logsumexp,
         &tni_row_lt,
+        &tni_row_lu_solve,
+        &tni_row_lu_unpack,
         &tni_row_masked_fill,
         &tni_row_masked_scatter,
         &tni_row_masked_select,
         &tni_row_matmul,
+        &tni_row_matrix_power,
         &tni_row_max,
         &tni_row_max_dim,
         &tni_row_max_other,
@@ -47577,6 +50263,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_sin,
         &tni_row_sinh,
         &tni_row_slice,
+        &tni_row_slogdet,
         &tni_row_smooth_l1_loss,
         &tni_row_softmax,
         &tni_row_softmax_backward,
@@ -47607,6 +50294,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_topk,
         &tni_row_total_norm,
         &tni_row_transpose,
+        &tni_row_triangular_solve,
         &tni_row_tril,
         &tni_row_triu,
         &tni_row_trunc,
@@ -48333,6 +51021,28 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self) {
     return tn_ceil_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
+    const tn_cholesky_inverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cholesky_inverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cholesky_inverse(tn_tensor *self, bool upper) {
+    const tn_cholesky_inverse_args a = {NULL, upper, self};
+    return tn_cholesky_inverse_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cholesky_solve_at(const char *file, int line,
+    const tn_cholesky_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cholesky_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cholesky_solve(tn_tensor *self, tn_tensor *input2, bool upper) {
+    const tn_cholesky_solve_args a = {NULL, upper, self, input2};
+    return tn_cholesky_solve_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args) {
     tn_list r;
     tn_call(&tni_row_chunk, TN_PLAIN, file, line, args, &r);
@@ -48631,6 +51341,16 @@ TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args 
 TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype) {
     const tn_cumsum_args a = {NULL, dtype, self, dim};
     return tn_cumsum_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_det_at(const char *file, int line, const tn_det_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_det, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_det(tn_tensor *self) {
+    const tn_det_args a = {self};
+    return tn_det_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_detach_at(const char *file, int line, const tn_detach_args *args) {
@@ -49458,6 +52178,16 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_index_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_inverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_inverse(tn_tensor *self) {
+    const tn_inverse_args a = {NULL, self};
+    return tn_inverse_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_isclose, TN_PLAIN, file, line, args, &r);
@@ -49670,6 +52400,92 @@ TN_API tn_L_info tnp_linalg_cholesky_ex(tn_tensor *self, bool upper, bool check_
     return tn_linalg_cholesky_ex_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linalg_det_at(const char *file, int line, const tn_linalg_det_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_det, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_det(tn_tensor *A) {
+    const tn_linalg_det_args a = {NULL, A};
+    return tn_linalg_det_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_inv(tn_tensor *A) {
+    const tn_linalg_inv_args a = {NULL, A};
+    return tn_linalg_inv_at(NULL, 0, &a);
+}
+
+TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
+    const tn_linalg_inv_ex_args *args) {
+    tn_inverse_info r;
+    tn_call(&tni_row_linalg_inv_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors) {
+    const tn_linalg_inv_ex_args a = {{NULL, NULL}, check_errors, A};
+    return tn_linalg_inv_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args) {
+    tn_P_L_U r;
+    tn_call(&tni_row_linalg_lu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_P_L_U tnp_linalg_lu(tn_tensor *A, bool pivot) {
+    const tn_linalg_lu_args a = {{NULL, NULL, NULL}, pivot, A};
+    return tn_linalg_lu_at(NULL, 0, &a);
+}
+
+TN_API tn_LU_pivots tn_linalg_lu_factor_at(const char *file, int line,
+    const tn_linalg_lu_factor_args *args) {
+    tn_LU_pivots r;
+    tn_call(&tni_row_linalg_lu_factor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LU_pivots tnp_linalg_lu_factor(tn_tensor *A, bool pivot) {
+    const tn_linalg_lu_factor_args a = {{NULL, NULL}, pivot, A};
+    return tn_linalg_lu_factor_at(NULL, 0, &a);
+}
+
+TN_API tn_LU_pivots_info tn_linalg_lu_factor_ex_at(const char *file, int line,
+    const tn_linalg_lu_factor_ex_args *args) {
+    tn_LU_pivots_info r;
+    tn_call(&tni_row_linalg_lu_factor_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LU_pivots_info tnp_linalg_lu_factor_ex(tn_tensor *A, bool pivot, bool check_errors) {
+    const tn_linalg_lu_factor_ex_args a = {{NULL, NULL, NULL}, pivot, check_errors, A};
+    return tn_linalg_lu_factor_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_lu_solve_at(const char *file, int line,
+    const tn_linalg_lu_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_lu_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tensor *B, bool left,
+    bool adjoint) {
+    const tn_linalg_lu_solve_args a = {NULL, left, adjoint, LU, pivots, B};
+    return tn_linalg_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
+    const tn_linalg_matrix_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_power, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n) {
+    const tn_linalg_matrix_power_args a = {NULL, self, n};
+    return tn_linalg_matrix_power_at(NULL, 0, &a);
+}
+
 TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args) {
     tn_Q_R r;
     tn_call(&tni_row_linalg_qr, TN_PLAIN, file, line, args, &r);
@@ -49678,6 +52494,51 @@ TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_arg
 TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode) {
     const tn_linalg_qr_args a = {{NULL, NULL}, mode, A};
     return tn_linalg_qr_at(NULL, 0, &a);
+}
+
+TN_API tn_sign_logabsdet tn_linalg_slogdet_at(const char *file, int line,
+    const tn_linalg_slogdet_args *args) {
+    tn_sign_logabsdet r;
+    tn_call(&tni_row_linalg_slogdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_sign_logabsdet tnp_linalg_slogdet(tn_tensor *A) {
+    const tn_linalg_slogdet_args a = {{NULL, NULL}, A};
+    return tn_linalg_slogdet_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_solve_at(const char *file, int line, const tn_linalg_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_solve(tn_tensor *A, tn_tensor *B, bool left) {
+    const tn_linalg_solve_args a = {NULL, left, A, B};
+    return tn_linalg_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_result_info tn_linalg_solve_ex_at(const char *file, int line,
+    const tn_linalg_solve_ex_args *args) {
+    tn_result_info r;
+    tn_call(&tni_row_linalg_solve_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_info tnp_linalg_solve_ex(tn_tensor *A, tn_tensor *B, bool left, bool check_errors)
+    {
+    const tn_linalg_solve_ex_args a = {{NULL, NULL}, left, check_errors, A, B};
+    return tn_linalg_solve_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_result_info tn_linalg_solve_lu_at(const char *file, int line,
+    const tn_linalg_solve_lu_args *args) {
+    tn_result_info r;
+    tn_call(&tni_row_linalg_solve_lu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_info tnp_linalg_solve_lu(tn_tensor *A, tn_tensor *B, bool left, bool check_errors)
+    {
+    const tn_linalg_solve_lu_args a = {left, check_errors, A, B};
+    return tn_linalg_solve_lu_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_solve_triangular_at(const char *file, int line,
@@ -49690,6 +52551,28 @@ TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, boo
     bool unitriangular) {
     const tn_linalg_solve_triangular_args a = {NULL, left, unitriangular, self, B, upper};
     return tn_linalg_solve_triangular_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
+    const tn_linalg_tensorinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_tensorinv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_tensorinv(tn_tensor *self, int64_t ind) {
+    const tn_linalg_tensorinv_args a = {NULL, ind, self};
+    return tn_linalg_tensorinv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_tensorsolve_at(const char *file, int line,
+    const tn_linalg_tensorsolve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_tensorsolve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tensor *other, tn_ints dims) {
+    const tn_linalg_tensorsolve_args a = {NULL, dims, self, other};
+    return tn_linalg_tensorsolve_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
@@ -49855,6 +52738,16 @@ TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other) {
     return tn_logaddexp_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logdet_at(const char *file, int line, const tn_logdet_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logdet(tn_tensor *self) {
+    const tn_logdet_args a = {self};
+    return tn_logdet_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logical_and, TN_PLAIN, file, line, args, &r);
@@ -49983,6 +52876,28 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_lt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_lu_solve_at(const char *file, int line, const tn_lu_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lu_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data, tn_tensor *LU_pivots) {
+    const tn_lu_solve_args a = {NULL, self, LU_data, LU_pivots};
+    return tn_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_P_L_U tn_lu_unpack_at(const char *file, int line, const tn_lu_unpack_args *args) {
+    tn_P_L_U r;
+    tn_call(&tni_row_lu_unpack, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_P_L_U tnp_lu_unpack(tn_tensor *LU_data, tn_tensor *LU_pivots, bool unpack_data,
+    bool unpack_pivots) {
+    const tn_lu_unpack_args a = {{NULL, NULL, NULL}, unpack_data, unpack_pivots, LU_data,
+        LU_pivots};
+    return tn_lu_unpack_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_masked_fill, TN_PLAIN, file, line, args, &r);
@@ -50051,6 +52966,16 @@ TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args 
 TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other) {
     const tn_matmul_args a = {NULL, self, other};
     return tn_matmul_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_matrix_power, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_matrix_power(tn_tensor *self, int64_t n) {
+    const tn_matrix_power_args a = {NULL, self, n};
+    return tn_matrix_power_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args) {
@@ -51059,6 +53984,16 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     return tn_slice_at(NULL, 0, &a);
 }
 
+TN_API tn_sign_logabsdet tn_slogdet_at(const char *file, int line, const tn_slogdet_args *args) {
+    tn_sign_logabsdet r;
+    tn_call(&tni_row_slogdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_sign_logabsdet tnp_slogdet(tn_tensor *self) {
+    const tn_slogdet_args a = {{NULL, NULL}, self};
+    return tn_slogdet_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
     const tn_smooth_l1_loss_args *args) {
     tn_tensor *r;
@@ -51431,6 +54366,18 @@ TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose
 TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1) {
     const tn_transpose_args a = {self, dim0, dim1};
     return tn_transpose_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_cloned_coefficient tn_triangular_solve_at(const char *file, int line,
+    const tn_triangular_solve_args *args) {
+    tn_solution_cloned_coefficient r;
+    tn_call(&tni_row_triangular_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tensor *self, tn_tensor *A,
+    bool upper, bool transpose, bool unitriangular) {
+    const tn_triangular_solve_args a = {upper, transpose, unitriangular, self, A};
+    return tn_triangular_solve_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_tril_at(const char *file, int line, const tn_tril_args *args) {
@@ -65752,10 +68699,58 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_cholesky_ex TNI_JOIN(TN_PREFIX, tnp_linalg_cholesky_ex)
 #define tn_linalg_cholesky_at TNI_JOIN(TN_PREFIX, tn_linalg_cholesky_at)
 #define tnp_linalg_cholesky TNI_JOIN(TN_PREFIX, tnp_linalg_cholesky)
+#define tn_cholesky_solve_at TNI_JOIN(TN_PREFIX, tn_cholesky_solve_at)
+#define tnp_cholesky_solve TNI_JOIN(TN_PREFIX, tnp_cholesky_solve)
+#define tn_cholesky_inverse_at TNI_JOIN(TN_PREFIX, tn_cholesky_inverse_at)
+#define tnp_cholesky_inverse TNI_JOIN(TN_PREFIX, tnp_cholesky_inverse)
+#define tn_linalg_det_at TNI_JOIN(TN_PREFIX, tn_linalg_det_at)
+#define tnp_linalg_det TNI_JOIN(TN_PREFIX, tnp_linalg_det)
+#define tn_det_at TNI_JOIN(TN_PREFIX, tn_det_at)
+#define tnp_det TNI_JOIN(TN_PREFIX, tnp_det)
+#define tn_linalg_slogdet_at TNI_JOIN(TN_PREFIX, tn_linalg_slogdet_at)
+#define tnp_linalg_slogdet TNI_JOIN(TN_PREFIX, tnp_linalg_slogdet)
+#define tn_slogdet_at TNI_JOIN(TN_PREFIX, tn_slogdet_at)
+#define tnp_slogdet TNI_JOIN(TN_PREFIX, tnp_slogdet)
+#define tn_logdet_at TNI_JOIN(TN_PREFIX, tn_logdet_at)
+#define tnp_logdet TNI_JOIN(TN_PREFIX, tnp_logdet)
+#define tn_linalg_solve_lu_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_lu_at)
+#define tnp_linalg_solve_lu TNI_JOIN(TN_PREFIX, tnp_linalg_solve_lu)
+#define tn_linalg_solve_ex_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_ex_at)
+#define tnp_linalg_solve_ex TNI_JOIN(TN_PREFIX, tnp_linalg_solve_ex)
+#define tn_linalg_solve_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_at)
+#define tnp_linalg_solve TNI_JOIN(TN_PREFIX, tnp_linalg_solve)
+#define tn_linalg_inv_ex_at TNI_JOIN(TN_PREFIX, tn_linalg_inv_ex_at)
+#define tnp_linalg_inv_ex TNI_JOIN(TN_PREFIX, tnp_linalg_inv_ex)
+#define tn_linalg_inv_at TNI_JOIN(TN_PREFIX, tn_linalg_inv_at)
+#define tnp_linalg_inv TNI_JOIN(TN_PREFIX, tnp_linalg_inv)
+#define tn_inverse_at TNI_JOIN(TN_PREFIX, tn_inverse_at)
+#define tnp_inverse TNI_JOIN(TN_PREFIX, tnp_inverse)
+#define tn_linalg_matrix_power_at TNI_JOIN(TN_PREFIX, tn_linalg_matrix_power_at)
+#define tnp_linalg_matrix_power TNI_JOIN(TN_PREFIX, tnp_linalg_matrix_power)
+#define tn_matrix_power_at TNI_JOIN(TN_PREFIX, tn_matrix_power_at)
+#define tnp_matrix_power TNI_JOIN(TN_PREFIX, tnp_matrix_power)
+#define tn_linalg_tensorinv_at TNI_JOIN(TN_PREFIX, tn_linalg_tensorinv_at)
+#define tnp_linalg_tensorinv TNI_JOIN(TN_PREFIX, tnp_linalg_tensorinv)
+#define tn_linalg_tensorsolve_at TNI_JOIN(TN_PREFIX, tn_linalg_tensorsolve_at)
+#define tnp_linalg_tensorsolve TNI_JOIN(TN_PREFIX, tnp_linalg_tensorsolve)
+#define tn_linalg_lu_factor_ex_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_factor_ex_at)
+#define tnp_linalg_lu_factor_ex TNI_JOIN(TN_PREFIX, tnp_linalg_lu_factor_ex)
+#define tn_linalg_lu_factor_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_factor_at)
+#define tnp_linalg_lu_factor TNI_JOIN(TN_PREFIX, tnp_linalg_lu_factor)
+#define tn_lu_unpack_at TNI_JOIN(TN_PREFIX, tn_lu_unpack_at)
+#define tnp_lu_unpack TNI_JOIN(TN_PREFIX, tnp_lu_unpack)
+#define tn_linalg_lu_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_at)
+#define tnp_linalg_lu TNI_JOIN(TN_PREFIX, tnp_linalg_lu)
+#define tn_linalg_lu_solve_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_solve_at)
+#define tnp_linalg_lu_solve TNI_JOIN(TN_PREFIX, tnp_linalg_lu_solve)
+#define tn_lu_solve_at TNI_JOIN(TN_PREFIX, tn_lu_solve_at)
+#define tnp_lu_solve TNI_JOIN(TN_PREFIX, tnp_lu_solve)
 #define tn_linalg_qr_at TNI_JOIN(TN_PREFIX, tn_linalg_qr_at)
 #define tnp_linalg_qr TNI_JOIN(TN_PREFIX, tnp_linalg_qr)
 #define tn_linalg_solve_triangular_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_triangular_at)
 #define tnp_linalg_solve_triangular TNI_JOIN(TN_PREFIX, tnp_linalg_solve_triangular)
+#define tn_triangular_solve_at TNI_JOIN(TN_PREFIX, tn_triangular_solve_at)
+#define tnp_triangular_solve TNI_JOIN(TN_PREFIX, tnp_triangular_solve)
 #define tn_index_at TNI_JOIN(TN_PREFIX, tn_index_at)
 #define tnp_index TNI_JOIN(TN_PREFIX, tnp_index)
 #define tn_index_put_at TNI_JOIN(TN_PREFIX, tn_index_put_at)
@@ -65998,7 +68993,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_conv_blocks_of TNI_JOIN(TN_PREFIX, tn_conv_blocks_of)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_35a28e623e2c TNI_JOIN(TN_PREFIX, tn_layout_35a28e623e2c)
+#define tn_layout_bb51877a55df TNI_JOIN(TN_PREFIX, tn_layout_bb51877a55df)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -66821,10 +69816,58 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_cholesky_ex (*tni_at_tnp_linalg_cholesky_ex)
 #define tn_linalg_cholesky_at (*tni_at_tn_linalg_cholesky_at)
 #define tnp_linalg_cholesky (*tni_at_tnp_linalg_cholesky)
+#define tn_cholesky_solve_at (*tni_at_tn_cholesky_solve_at)
+#define tnp_cholesky_solve (*tni_at_tnp_cholesky_solve)
+#define tn_cholesky_inverse_at (*tni_at_tn_cholesky_inverse_at)
+#define tnp_cholesky_inverse (*tni_at_tnp_cholesky_inverse)
+#define tn_linalg_det_at (*tni_at_tn_linalg_det_at)
+#define tnp_linalg_det (*tni_at_tnp_linalg_det)
+#define tn_det_at (*tni_at_tn_det_at)
+#define tnp_det (*tni_at_tnp_det)
+#define tn_linalg_slogdet_at (*tni_at_tn_linalg_slogdet_at)
+#define tnp_linalg_slogdet (*tni_at_tnp_linalg_slogdet)
+#define tn_slogdet_at (*tni_at_tn_slogdet_at)
+#define tnp_slogdet (*tni_at_tnp_slogdet)
+#define tn_logdet_at (*tni_at_tn_logdet_at)
+#define tnp_logdet (*tni_at_tnp_logdet)
+#define tn_linalg_solve_lu_at (*tni_at_tn_linalg_solve_lu_at)
+#define tnp_linalg_solve_lu (*tni_at_tnp_linalg_solve_lu)
+#define tn_linalg_solve_ex_at (*tni_at_tn_linalg_solve_ex_at)
+#define tnp_linalg_solve_ex (*tni_at_tnp_linalg_solve_ex)
+#define tn_linalg_solve_at (*tni_at_tn_linalg_solve_at)
+#define tnp_linalg_solve (*tni_at_tnp_linalg_solve)
+#define tn_linalg_inv_ex_at (*tni_at_tn_linalg_inv_ex_at)
+#define tnp_linalg_inv_ex (*tni_at_tnp_linalg_inv_ex)
+#define tn_linalg_inv_at (*tni_at_tn_linalg_inv_at)
+#define tnp_linalg_inv (*tni_at_tnp_linalg_inv)
+#define tn_inverse_at (*tni_at_tn_inverse_at)
+#define tnp_inverse (*tni_at_tnp_inverse)
+#define tn_linalg_matrix_power_at (*tni_at_tn_linalg_matrix_power_at)
+#define tnp_linalg_matrix_power (*tni_at_tnp_linalg_matrix_power)
+#define tn_matrix_power_at (*tni_at_tn_matrix_power_at)
+#define tnp_matrix_power (*tni_at_tnp_matrix_power)
+#define tn_linalg_tensorinv_at (*tni_at_tn_linalg_tensorinv_at)
+#define tnp_linalg_tensorinv (*tni_at_tnp_linalg_tensorinv)
+#define tn_linalg_tensorsolve_at (*tni_at_tn_linalg_tensorsolve_at)
+#define tnp_linalg_tensorsolve (*tni_at_tnp_linalg_tensorsolve)
+#define tn_linalg_lu_factor_ex_at (*tni_at_tn_linalg_lu_factor_ex_at)
+#define tnp_linalg_lu_factor_ex (*tni_at_tnp_linalg_lu_factor_ex)
+#define tn_linalg_lu_factor_at (*tni_at_tn_linalg_lu_factor_at)
+#define tnp_linalg_lu_factor (*tni_at_tnp_linalg_lu_factor)
+#define tn_lu_unpack_at (*tni_at_tn_lu_unpack_at)
+#define tnp_lu_unpack (*tni_at_tnp_lu_unpack)
+#define tn_linalg_lu_at (*tni_at_tn_linalg_lu_at)
+#define tnp_linalg_lu (*tni_at_tnp_linalg_lu)
+#define tn_linalg_lu_solve_at (*tni_at_tn_linalg_lu_solve_at)
+#define tnp_linalg_lu_solve (*tni_at_tnp_linalg_lu_solve)
+#define tn_lu_solve_at (*tni_at_tn_lu_solve_at)
+#define tnp_lu_solve (*tni_at_tnp_lu_solve)
 #define tn_linalg_qr_at (*tni_at_tn_linalg_qr_at)
 #define tnp_linalg_qr (*tni_at_tnp_linalg_qr)
 #define tn_linalg_solve_triangular_at (*tni_at_tn_linalg_solve_triangular_at)
 #define tnp_linalg_solve_triangular (*tni_at_tnp_linalg_solve_triangular)
+#define tn_triangular_solve_at (*tni_at_tn_triangular_solve_at)
+#define tnp_triangular_solve (*tni_at_tnp_triangular_solve)
 #define tn_index_at (*tni_at_tn_index_at)
 #define tnp_index (*tni_at_tnp_index)
 #define tn_index_put_at (*tni_at_tn_index_put_at)
@@ -67897,10 +70940,58 @@ typedef struct tn_exports {
     X(tnp_linalg_cholesky_ex) \
     X(tn_linalg_cholesky_at) \
     X(tnp_linalg_cholesky) \
+    X(tn_cholesky_solve_at) \
+    X(tnp_cholesky_solve) \
+    X(tn_cholesky_inverse_at) \
+    X(tnp_cholesky_inverse) \
+    X(tn_linalg_det_at) \
+    X(tnp_linalg_det) \
+    X(tn_det_at) \
+    X(tnp_det) \
+    X(tn_linalg_slogdet_at) \
+    X(tnp_linalg_slogdet) \
+    X(tn_slogdet_at) \
+    X(tnp_slogdet) \
+    X(tn_logdet_at) \
+    X(tnp_logdet) \
+    X(tn_linalg_solve_lu_at) \
+    X(tnp_linalg_solve_lu) \
+    X(tn_linalg_solve_ex_at) \
+    X(tnp_linalg_solve_ex) \
+    X(tn_linalg_solve_at) \
+    X(tnp_linalg_solve) \
+    X(tn_linalg_inv_ex_at) \
+    X(tnp_linalg_inv_ex) \
+    X(tn_linalg_inv_at) \
+    X(tnp_linalg_inv) \
+    X(tn_inverse_at) \
+    X(tnp_inverse) \
+    X(tn_linalg_matrix_power_at) \
+    X(tnp_linalg_matrix_power) \
+    X(tn_matrix_power_at) \
+    X(tnp_matrix_power) \
+    X(tn_linalg_tensorinv_at) \
+    X(tnp_linalg_tensorinv) \
+    X(tn_linalg_tensorsolve_at) \
+    X(tnp_linalg_tensorsolve) \
+    X(tn_linalg_lu_factor_ex_at) \
+    X(tnp_linalg_lu_factor_ex) \
+    X(tn_linalg_lu_factor_at) \
+    X(tnp_linalg_lu_factor) \
+    X(tn_lu_unpack_at) \
+    X(tnp_lu_unpack) \
+    X(tn_linalg_lu_at) \
+    X(tnp_linalg_lu) \
+    X(tn_linalg_lu_solve_at) \
+    X(tnp_linalg_lu_solve) \
+    X(tn_lu_solve_at) \
+    X(tnp_lu_solve) \
     X(tn_linalg_qr_at) \
     X(tnp_linalg_qr) \
     X(tn_linalg_solve_triangular_at) \
     X(tnp_linalg_solve_triangular) \
+    X(tn_triangular_solve_at) \
+    X(tnp_triangular_solve) \
     X(tn_index_at) \
     X(tnp_index) \
     X(tn_index_put_at) \
@@ -68147,14 +71238,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"35a28e623e2c", at, 1066};
+    static const tn_exports all = {"bb51877a55df", at, 1114};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1066 || strcmp(e->layout, "35a28e623e2c") != 0) return false;
+    if (!e || e->n != 1114 || strcmp(e->layout, "bb51877a55df") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -2700,6 +2700,12 @@ static const char *const py_docs_comment[] = {
     /* ceil */
     "The smallest integer that is not below self.\n"
     "(*) -> (*)",
+    /* cholesky_inverse */
+    "The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H.\n"
+    "(*, n, n) -> (*, n, n), float32, float64 or complex",
+    /* cholesky_solve */
+    "X of A X = self, where input2 is the Cholesky factor of A: L, or with upper L^H.\n"
+    "(*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex",
     /* chunk */
     "At most `chunks` pieces of equal size along dim; the last one may be smaller. Views.\n"
     "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
@@ -2769,6 +2775,9 @@ static const char *const py_docs_comment[] = {
     /* cumsum */
     "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.\n"
     "self (*) -> (*)",
+    /* det */
+    "linalg_det.\n"
+    "(*, n, n) -> (*), float32, float64 or complex",
     /* detach */
     "A view of the same memory without history: gradients do not flow through it to self.\n"
     "self (*) -> (*)",
@@ -2941,6 +2950,9 @@ static const char *const py_docs_comment[] = {
     /* index_select */
     "The parts of self at the places index[i] along dim, as a copy.\n"
     "self (5, 3), index (n) -> (n, 3)",
+    /* inverse */
+    "linalg_inv.\n"
+    "(*, n, n) -> (*, n, n), float32, float64 or complex",
     /* isclose */
     "For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.\n"
     "self, other (*) broadcast -> (*) bool",
@@ -2993,14 +3005,63 @@ static const char *const py_docs_comment[] = {
     "lower triangle of A. With upper: L^H, read from the upper triangle. info is 0, or the order of\n"
     "the first leading minor that is not positive; with check_errors the latter is an error.\n"
     "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+    /* linalg_det */
+    "The determinants of square matrices.\n"
+    "(*, n, n) -> (*), float32, float64 or complex",
+    /* linalg_inv */
+    "As linalg_inv_ex, but a matrix that is singular is an error.\n"
+    "(*, n, n) -> (*, n, n), float32, float64 or complex",
+    /* linalg_inv_ex */
+    "The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with\n"
+    "check_errors the latter is an error.\n"
+    "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+    /* linalg_lu */
+    "A = P L U: P a permutation, L lower triangular with ones on its diagonal, U upper triangular.\n"
+    "(*, m, n) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
+    /* linalg_lu_factor */
+    "As linalg_lu_factor_ex, but a zero on the diagonal of U is an error.\n"
+    "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
+    /* linalg_lu_factor_ex */
+    "A = P L U with partial pivoting, packed: L below the diagonal (its own is ones), U on and above\n"
+    "it. Row i was exchanged with row pivots[i] - 1. info is 0, or the number of the first zero on U's\n"
+    "diagonal, counted from 1; with check_errors the latter is an error.\n"
+    "(*, m, n) -> (*, m, n), (*, min(m, n)), (*), float32, float64 or complex",
+    /* linalg_lu_solve */
+    "X of A X = B, or with left=False of X A = B, where LU and pivots are linalg_lu_factor of A; with\n"
+    "adjoint of the conjugate transpose of A.\n"
+    "(*, n, n), (*, n), (*, n, k) -> (*, n, k)",
+    /* linalg_matrix_power */
+    "The n-th power of square matrices, for n < 0 of their inverses.\n"
+    "(*, m, m) -> (*, m, m)",
     /* linalg_qr */
     "A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is\n"
     "'reduced', 'complete' (Q is square) or 'r' (Q is empty and not computed).\n"
     "(*, m, n) -> (*, m, k), (*, k, n), float32, float64 or complex",
+    /* linalg_slogdet */
+    "The sign of the determinant, of complex matrices its angle as a number of modulus 1, and the\n"
+    "logarithm of its modulus: 0 and -inf where it is 0.\n"
+    "(*, n, n) -> (*), (*) real, float32, float64 or complex",
+    /* linalg_solve */
+    "As linalg_solve_ex, but a matrix that is singular is an error.\n"
+    "(*, n, n), (*, n, k) or (*, n) -> B's",
+    /* linalg_solve_ex */
+    "X of A X = B, or with left=False of X A = B. B is a vector if it has one dimension, or if it has\n"
+    "the shape of A without the last dimension. info is 0, or the place of the first zero pivot from\n"
+    "1; with check_errors the latter is an error.\n"
+    "(*, n, n), (*, n, k) or (*, n) -> B's, (*)",
+    /* linalg_solve_lu */
+    "linalg_solve_ex of matrices B alone.\n"
+    "(*, n, n), (*, n, k) -> (*, n, k), (*), float32, float64 or complex",
     /* linalg_solve_triangular */
     "X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;\n"
     "with unitriangular=True its diagonal is not read and counts as ones.\n"
     "(*, n, n), (*, n, k) -> (*, n, k), float32, float64 or complex",
+    /* linalg_tensorinv */
+    "The inverse of self as a matrix whose rows are its first ind dimensions.\n"
+    "self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + shape[:ind]",
+    /* linalg_tensorsolve */
+    "X of tensordot(self, X, X.ndim) = other, after dims of self are moved to its end.\n"
+    "self (other's sizes, rest), other (*) -> (rest)",
     /* linalg_vector_norm */
     "(sum |x|^ord)^(1 / ord) over dim, or over all elements if dim is absent. ord inf gives the\n"
     "largest |x|, -inf the smallest, 0 the number of nonzero elements.\n"
@@ -3042,6 +3103,9 @@ static const char *const py_docs_comment[] = {
     "log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both\n"
     "is. Two integer tensors are refused.\n"
     "(*), (*) -> broadcast, floating",
+    /* logdet */
+    "The logarithms of determinants: NaN where a real one is negative.\n"
+    "(*, n, n) -> (*), float32, float64 or complex",
     /* logical_and */
     "Whether both elements are true (nonzero).\n"
     "(*), (*) -> broadcast, bool",
@@ -3063,6 +3127,13 @@ static const char *const py_docs_comment[] = {
     /* lt */
     "self < other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
+    /* lu_solve */
+    "linalg_lu_solve with B first.\n"
+    "(*, n, k), (*, n, n), (*, n) -> (*, n, k)",
+    /* lu_unpack */
+    "P, L and U of what linalg_lu_factor gives. Without unpack_data L and U are empty, without\n"
+    "unpack_pivots P is.\n"
+    "(*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
     /* masked_fill */
     "A copy of self with value where the mask is true.\n"
     "self (*), mask (*) broadcast, value number or 0-dim -> (*)",
@@ -3077,6 +3148,9 @@ static const char *const py_docs_comment[] = {
     "The matrix product with torch's rules. A 1-D operand is a row on the left and a column on the\n"
     "right; leading dimensions are batches and broadcast. Both have one dtype, not bool.\n"
     "self (*, m, k), other (*, k, n) -> (*, m, n)",
+    /* matrix_power */
+    "linalg_matrix_power.\n"
+    "(*, m, m) -> (*, m, m)",
     /* max */
     "The largest of all elements. A NaN wins. Equal elements share the gradient.\n"
     "self (*) -> ()",
@@ -3326,6 +3400,9 @@ static const char *const py_docs_comment[] = {
     "self[start:end:step] along dim. Negative positions count from the end; those beyond the end are\n"
     "cut to it. A view.\n"
     "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
+    /* slogdet */
+    "linalg_slogdet.\n"
+    "(*, n, n) -> (*), (*) real, float32, float64 or complex",
     /* smooth_l1_loss */
     "d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.\n"
     "input, target (*) -> () or (*)",
@@ -3426,6 +3503,10 @@ static const char *const py_docs_comment[] = {
     /* transpose */
     "The same elements with two dimensions exchanged. A view.\n"
     "self (.., n, .., m, ..) -> (.., m, .., n, ..)",
+    /* triangular_solve */
+    "X of A X = self, of the triangle of A or, with transpose, of A^T; and a copy of A. torch keeps it\n"
+    "for old programs: linalg_solve_triangular.\n"
+    "(*, n, k), (*, n, n) -> (*, n, k), (*, n, n)",
     /* tril */
     "The lower triangle of each matrix: elements above the diagonal become 0. A positive `diagonal`\n"
     "keeps that many diagonals more.\n"
@@ -3531,6 +3612,8 @@ static const char *const py_docs_place[] = {
     NULL /* bucketize */,
     NULL /* cat */,
     NULL /* ceil */,
+    NULL /* cholesky_inverse */,
+    NULL /* cholesky_solve */,
     NULL /* chunk */,
     NULL /* clamp */,
     NULL /* clamp_max */,
@@ -3550,6 +3633,7 @@ static const char *const py_docs_place[] = {
     NULL /* cross_entropy */,
     NULL /* cumprod */,
     NULL /* cumsum */,
+    NULL /* det */,
     NULL /* detach */,
     NULL /* diagonal */,
     "special.digamma special.psi" /* digamma */,
@@ -3602,6 +3686,7 @@ static const char *const py_docs_place[] = {
     NULL /* index_add */,
     NULL /* index_put */,
     NULL /* index_select */,
+    NULL /* inverse */,
     NULL /* isclose */,
     NULL /* isfinite */,
     NULL /* isinf */,
@@ -3617,8 +3702,22 @@ static const char *const py_docs_place[] = {
     "special.gammaln" /* lgamma */,
     "linalg.cholesky" /* linalg_cholesky */,
     "linalg.cholesky_ex" /* linalg_cholesky_ex */,
+    "linalg.det" /* linalg_det */,
+    "linalg.inv" /* linalg_inv */,
+    "linalg.inv_ex" /* linalg_inv_ex */,
+    "linalg.lu" /* linalg_lu */,
+    "linalg.lu_factor" /* linalg_lu_factor */,
+    "linalg.lu_factor_ex" /* linalg_lu_factor_ex */,
+    "linalg.lu_solve" /* linalg_lu_solve */,
+    "linalg.matrix_power" /* linalg_matrix_power */,
     "linalg.qr" /* linalg_qr */,
+    "linalg.slogdet" /* linalg_slogdet */,
+    "linalg.solve" /* linalg_solve */,
+    "linalg.solve_ex" /* linalg_solve_ex */,
+    NULL /* linalg_solve_lu */,
     "linalg.solve_triangular" /* linalg_solve_triangular */,
+    "linalg.tensorinv" /* linalg_tensorinv */,
+    "linalg.tensorsolve" /* linalg_tensorsolve */,
     "linalg.vector_norm" /* linalg_vector_norm */,
     "nn.functional.linear" /* linear */,
     NULL /* linear_recurrence */,
@@ -3631,6 +3730,7 @@ static const char *const py_docs_place[] = {
     "special.log_softmax" /* log_softmax */,
     NULL /* log_softmax_backward */,
     NULL /* logaddexp */,
+    NULL /* logdet */,
     NULL /* logical_and */,
     NULL /* logical_not */,
     NULL /* logical_or */,
@@ -3638,10 +3738,13 @@ static const char *const py_docs_place[] = {
     NULL /* logspace */,
     "special.logsumexp" /* logsumexp */,
     NULL /* lt */,
+    NULL /* lu_solve */,
+    NULL /* lu_unpack */,
     NULL /* masked_fill */,
     NULL /* masked_scatter */,
     NULL /* masked_select */,
     NULL /* matmul */,
+    NULL /* matrix_power */,
     NULL /* max */,
     NULL /* max_dim */,
     NULL /* max_other */,
@@ -3717,6 +3820,7 @@ static const char *const py_docs_place[] = {
     NULL /* sin */,
     NULL /* sinh */,
     NULL /* slice */,
+    NULL /* slogdet */,
     NULL /* smooth_l1_loss */,
     "special.softmax" /* softmax */,
     NULL /* softmax_backward */,
@@ -3747,6 +3851,7 @@ static const char *const py_docs_place[] = {
     NULL /* topk */,
     NULL /* total_norm */,
     NULL /* transpose */,
+    NULL /* triangular_solve */,
     NULL /* tril */,
     NULL /* triu */,
     NULL /* trunc */,

@@ -116,6 +116,9 @@
 #include "cpu/conv_plain.c"
 #include "base/cold_end.inl"
 #include "cpu/matrix.c"
+#include "cpu/matrix_blocks.c"
+#include "cpu/lu.c"
+#include "cpu/householder.c"
 #endif
 
 #if TNI_PART(3)

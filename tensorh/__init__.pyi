@@ -160,7 +160,7 @@ less_equal_: _Any
 from .serialization import load as load
 from ._functions.elements import logit as logit
 from ._functions import logit_ as logit_
-from ._functions.products import matrix_power as matrix_power
+from ._functions.products import lu as lu
 moveaxis: _Any
 from ._functions.reductions import msort as msort
 multiply: _Any

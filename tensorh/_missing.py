@@ -41,8 +41,8 @@ LEFT_OUT = (
      "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
-    (r"eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|__rdiv__|__long__|"
-     r"__nonzero__|is_distributed|__weakref__|__setstate__|name$|lobpcg|pca_lowrank|svd_lowrank|"
+    (r"cholesky$|qr$|eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|"
+     r"__rdiv__|__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|lobpcg|pca_lowrank|svd_lowrank|"
      r"DisableTorchFunction$|hspmm", "torch has removed it, or keeps it for old programs alone"),
 )  # fmt: skip
 
@@ -114,39 +114,39 @@ PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
 alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting autocast_increment_nesting
-avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle cholesky
-cholesky_inverse cholesky_solve clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
+avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle
+clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
 conv_transpose2d conv_transpose3d corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
-cumulative_trapezoid det detach_ embedding_bag empty_permuted erfc erfc_ erfinv
+cumulative_trapezoid detach_ embedding_bag empty_permuted erfc erfc_ erfinv
 feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
-igammac index_reduce instance_norm inverse is_anomaly_check_nan_enabled is_autocast_cache_enabled
+igammac index_reduce instance_norm is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue lcm lcm_ logaddexp2 logcumsumexp logdet lu
-lu_solve lu_unpack margin_ranking_loss matrix_exp max_pool1d max_pool1d_with_indices max_pool3d
+is_inference istft kaiser_window kthvalue lcm lcm_ logaddexp2 logcumsumexp
+margin_ranking_loss matrix_exp max_pool1d max_pool1d_with_indices max_pool3d
 median mode multinomial mvlgamma nanmedian nanquantile nonzero_static orgqr ormqr pdist pinverse
-pixel_shuffle pixel_unshuffle poisson poisson_nll_loss polygamma qr quantile renorm resize_as_
+pixel_shuffle pixel_unshuffle poisson poisson_nll_loss polygamma quantile renorm resize_as_
 rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
-slogdet stft svd triangular_solve triplet_margin_loss vmap
+stft svd triplet_margin_loss vmap
 """,
     "Tensor": """
-__cuda_array_interface__ angle cauchy_ cholesky cholesky_inverse
-cholesky_solve corrcoef cov cummax cummin det
+__cuda_array_interface__ angle cauchy_
+corrcoef cov cummax cummin
 dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype histc
-histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ inverse
-istft kthvalue lcm lcm_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
+histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_
+istft kthvalue lcm lcm_ log_normal_ logaddexp2 logcumsumexp
 matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided
-nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_ qr
+nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_
 quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
-scatter_reduce_ slogdet stft svd triangular_solve
+scatter_reduce_ stft svd
 """,
     "torch.linalg": """
-cond det eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor ldl_factor_ex ldl_solve
-lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_rank matrix_sqrth pinv polar slogdet
-solve solve_ex svd svdvals tensorinv tensorsolve
+cond eig eigh eigvals eigvalsh householder_product ldl_factor ldl_factor_ex ldl_solve
+lstsq matrix_exp matrix_rank matrix_sqrth pinv polar
+svd svdvals
 """,
     "torch.nn": """
 AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d

@@ -88,25 +88,6 @@ def vander(x: Tensor, *, N=None):
 
 @function
 @with_out
-def matrix_power(A: Tensor, n):
-    """The power n >= 0 of square matrices, by squaring."""
-    if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
-        raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
-    if n < 0:
-        raise NotImplementedError("linalg.matrix_power: n < 0 is planned")
-    r = None
-    while n:
-        if n & 1:
-            r = A if r is None else r @ A
-        n >>= 1
-        A = A @ A if n else A
-    if r is None:
-        return _C.eye(A.shape[-1], dtype=A.dtype).expand(A.shape).clone()
-    return r.clone() if r is A else r
-
-
-@function
-@with_out
 def multi_dot(tensors):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
     x = list(listed(tensors, "linalg_multi_dot"))

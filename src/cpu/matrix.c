@@ -23,6 +23,20 @@ TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, 
     return true;
 }
 
+TN_PRIV bool tni_batches_fit(tn_frame *f, tni_shape *s, const tn_tensor *a, const char *name_a,
+                             const tn_tensor *b, const char *name_b) {
+    char one[128], other[128];
+    if (a->dtype != b->dtype)
+        return tn_fail(f, TN_TYPE, "%s is %s, but %s is %s", name_a, tni_dtype(a->dtype)->text,
+                       name_b, tni_dtype(b->dtype)->text);
+    s->ndim = 0;
+    if (!tni_broadcast(s, a->ndim - 2, a->size) || !tni_broadcast(s, b->ndim - 2, b->size))
+        return tn_fail(f, TN_INVALID, "the batches of %s %s and %s %s cannot be broadcast", name_a,
+                       tni_shape_text(one, sizeof one, a->ndim, a->size), name_b,
+                       tni_shape_text(other, sizeof other, b->ndim, b->size));
+    return true;
+}
+
 /* Bytes of a real part, and how many parts an element has. */
 static int64_t matrix_bytes(int dtype) { return dtype == TN_F32 || dtype == TN_C64 ? 4 : 8; }
 static int64_t matrix_parts(int dtype) { return tni_is_complex(dtype) ? 2 : 1; }
@@ -40,7 +54,8 @@ TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_
 
 TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n) {
     /* The planes lie one behind the other; *scratch moves behind the last one. */
-    tni_planes p = {{NULL, NULL}, m, n, (int)matrix_bytes(dtype), f->block->context->kernels};
+    tni_planes p = {{NULL, NULL},     m, n, m, (int)matrix_bytes(dtype), f->block->context->kernels,
+                    f->block->context};
     char *at = (char *)*scratch;
     for (int64_t part = 0; part < matrix_parts(dtype); part++) {
         p.at[part] = at;
@@ -56,62 +71,106 @@ TN_PRIV int64_t tni_batches(const tn_tensor *t) {
     return n;
 }
 
-/* Where matrix i of t begins; t's batches are broadcast to like's. */
-static char *matrix_at(const tn_tensor *t, const tn_tensor *like, int64_t i) {
+/* Where item i of t begins. */
+TN_PRIV char *tni_batch_at(const tn_tensor *t, int inner, const tn_tensor *like, int64_t i) {
     /* Counts i down over like's batches from the right; `own` is the same dimension of t. */
     int64_t at = 0;
     for (int d = like->ndim - 3; d >= 0; d--) {
-        const int own = d - (like->ndim - t->ndim);
+        const int own = d - (like->ndim - 2 - (t->ndim - inner));
         if (own >= 0 && t->size[own] != 1) at += i % like->size[d] * t->stride[own];
         i /= like->size[d];
     }
     return tni_bytes_at(t) + at * tni_dtype_size(t);
 }
 
-/* Real (0) or imaginary (1) part of the element at `at`. */
-static double matrix_part(const char *at, int dtype, int part) {
-    const void *v = at;
-    return matrix_bytes(dtype) == 4 ? (double)((const float *)v)[part] : ((const double *)v)[part];
+TN_PRIV int64_t tni_batch_of(const tn_tensor *t, const tn_tensor *x, int64_t i, int64_t q) {
+    int64_t at = 0, scale = 1;
+    for (int d = x->ndim - 3; d >= 0; d--) {
+        /* A dimension that t has takes its digit of i, another one a digit of q. */
+        const int own = d - (x->ndim - t->ndim);
+        int64_t *from = own >= 0 && t->size[own] != 1 ? &i : &q;
+        at += *from % x->size[d] * scale;
+        *from /= x->size[d];
+        scale *= x->size[d];
+    }
+    return at;
 }
-static void matrix_part_set(char *at, int dtype, int part, double x) {
-    void *v = at;
-    if (matrix_bytes(dtype) == 4)
-        ((float *)v)[part] = (float)x;
-    else
-        ((double *)v)[part] = x;
+
+/* One matrix on its way between a tensor and planes: the bytes between rows and between columns
+ * there, in tiles that stay in the cache on both sides. */
+typedef struct matrix_way {
+    char *at;
+    int64_t row, column, m, n;
+    bool conjugated;
+} matrix_way;
+enum { MATRIX_TILE = 16 };
+
+#define MATRIX_MOVE(name, T)                                                                       \
+    static void matrix_in_##name(const tni_planes *p, const matrix_way *w, int64_t r0, int64_t c0, \
+                                 int64_t r1, int64_t c1) {                                         \
+        for (int64_t c = c0; c < c1; c++) {                                                        \
+            T *re = (T *)(void *)p->at[0] + c * p->ld, *im = (T *)(void *)p->at[1];                \
+            const char *at = w->at + c * w->column;                                                \
+            for (int64_t r = r0; r < r1; r++) re[r] = *(const T *)(const void *)(at + r * w->row); \
+            if (!im) continue;                                                                     \
+            for (int64_t r = r0; r < r1; r++) {                                                    \
+                const T v = ((const T *)(const void *)(at + r * w->row))[1];                       \
+                im[c * p->ld + r] = w->conjugated ? -v : v;                                        \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void matrix_out_##name(const tni_planes *p, const matrix_way *w, int64_t r0,            \
+                                  int64_t c0, int64_t r1, int64_t c1) {                            \
+        for (int64_t r = r0; r < r1; r++) {                                                        \
+            const T *re = (const T *)(const void *)p->at[0] + r,                                   \
+                    *im = (const T *)(const void *)p->at[1];                                       \
+            char *at = w->at + r * w->row;                                                         \
+            for (int64_t c = c0; c < c1; c++) *(T *)(void *)(at + c * w->column) = re[c * p->ld];  \
+            if (!im) continue;                                                                     \
+            for (int64_t c = c0; c < c1; c++) {                                                    \
+                const T v = im[c * p->ld + r];                                                     \
+                ((T *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+MATRIX_MOVE(f32, float)
+MATRIX_MOVE(f64, double)
+#undef MATRIX_MOVE
+
+static void matrix_tiles(const tni_planes *p, const matrix_way *w,
+                         void (*move)(const tni_planes *, const matrix_way *, int64_t, int64_t,
+                                      int64_t, int64_t)) {
+    for (int64_t c = 0; c < w->n; c += MATRIX_TILE)
+        for (int64_t r = 0; r < w->m; r += MATRIX_TILE)
+            move(p, w, r, c, w->m - r < MATRIX_TILE ? w->m : r + MATRIX_TILE,
+                 w->n - c < MATRIX_TILE ? w->n : c + MATRIX_TILE);
+}
+
+/* Matrix i of t; a transposition exchanges rows and columns. */
+static matrix_way matrix_way_of(const tn_tensor *t, const tn_tensor *like, int64_t i, int how) {
+    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1,
+              across = last + last - 1 - down;
+    matrix_way w;
+    w.at = tni_batch_at(t, 2, like, i);
+    w.row = t->stride[down] * tni_dtype_size(t);
+    w.column = t->stride[across] * tni_dtype_size(t);
+    w.m = t->size[down];
+    w.n = t->size[across];
+    w.conjugated = how == TNI_ADJOINT;
+    return w;
 }
 
 TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
                              int64_t i, int how) {
-    /* down: the dimension of t that runs along the plane's columns, which a
-     * transposition exchanges. */
-    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1;
-    const int64_t row = t->stride[down] * tni_dtype_size(t),
-                  column = t->stride[last + last - 1 - down] * tni_dtype_size(t);
-    const char *from = matrix_at(t, like, i);
-    for (int64_t c = 0; c < p->n; c++)
-        for (int64_t r = 0; r < p->m; r++) {
-            const char *at = from + r * row + c * column;
-            tni_pair v = {matrix_part(at, t->dtype, 0), 0};
-            if (p->at[1]) v.im = matrix_part(at, t->dtype, 1);
-            if (how == TNI_ADJOINT) v.im = -v.im;
-            tni_planes_set(p, r, c, v);
-        }
+    matrix_way w = matrix_way_of(t, like, i, how);
+    w.m = p->m;
+    w.n = p->n;
+    matrix_tiles(p, &w, p->bytes == 4 ? matrix_in_f32 : matrix_in_f64);
 }
 
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how) {
-    const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1;
-    const int64_t rows = t->size[down], columns = t->size[last + last - 1 - down],
-                  row = t->stride[down] * tni_dtype_size(t),
-                  column = t->stride[last + last - 1 - down] * tni_dtype_size(t);
-    char *to = matrix_at(t, t, i);
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++) {
-            char *at = to + r * row + c * column;
-            const tni_pair v = tni_planes_get(p, r, c);
-            matrix_part_set(at, t->dtype, 0, v.re);
-            if (p->at[1]) matrix_part_set(at, t->dtype, 1, how == TNI_ADJOINT ? -v.im : v.im);
-        }
+    const matrix_way w = matrix_way_of(t, t, i, how);
+    matrix_tiles(p, &w, p->bytes == 4 ? matrix_out_f32 : matrix_out_f64);
 }
 
 TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
@@ -126,7 +185,7 @@ TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
 /* --- columns ---------------------------------------------------------------------------------- */
 
 static char *column_at(const tni_planes *p, int part, int64_t i, int64_t j) {
-    return p->at[part] + (i + j * p->m) * p->bytes;
+    return p->at[part] + (i + j * p->ld) * p->bytes;
 }
 
 TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x, int64_t jx,

@@ -704,6 +704,28 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self) {
     return tn_ceil_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
+    const tn_cholesky_inverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cholesky_inverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cholesky_inverse(tn_tensor *self, bool upper) {
+    const tn_cholesky_inverse_args a = {NULL, upper, self};
+    return tn_cholesky_inverse_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cholesky_solve_at(const char *file, int line,
+    const tn_cholesky_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cholesky_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cholesky_solve(tn_tensor *self, tn_tensor *input2, bool upper) {
+    const tn_cholesky_solve_args a = {NULL, upper, self, input2};
+    return tn_cholesky_solve_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args) {
     tn_list r;
     tn_call(&tni_row_chunk, TN_PLAIN, file, line, args, &r);
@@ -1002,6 +1024,16 @@ TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args 
 TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype) {
     const tn_cumsum_args a = {NULL, dtype, self, dim};
     return tn_cumsum_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_det_at(const char *file, int line, const tn_det_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_det, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_det(tn_tensor *self) {
+    const tn_det_args a = {self};
+    return tn_det_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_detach_at(const char *file, int line, const tn_detach_args *args) {
@@ -1829,6 +1861,16 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_index_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_inverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_inverse(tn_tensor *self) {
+    const tn_inverse_args a = {NULL, self};
+    return tn_inverse_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_isclose, TN_PLAIN, file, line, args, &r);
@@ -2041,6 +2083,92 @@ TN_API tn_L_info tnp_linalg_cholesky_ex(tn_tensor *self, bool upper, bool check_
     return tn_linalg_cholesky_ex_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linalg_det_at(const char *file, int line, const tn_linalg_det_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_det, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_det(tn_tensor *A) {
+    const tn_linalg_det_args a = {NULL, A};
+    return tn_linalg_det_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_inv(tn_tensor *A) {
+    const tn_linalg_inv_args a = {NULL, A};
+    return tn_linalg_inv_at(NULL, 0, &a);
+}
+
+TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
+    const tn_linalg_inv_ex_args *args) {
+    tn_inverse_info r;
+    tn_call(&tni_row_linalg_inv_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors) {
+    const tn_linalg_inv_ex_args a = {{NULL, NULL}, check_errors, A};
+    return tn_linalg_inv_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args) {
+    tn_P_L_U r;
+    tn_call(&tni_row_linalg_lu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_P_L_U tnp_linalg_lu(tn_tensor *A, bool pivot) {
+    const tn_linalg_lu_args a = {{NULL, NULL, NULL}, pivot, A};
+    return tn_linalg_lu_at(NULL, 0, &a);
+}
+
+TN_API tn_LU_pivots tn_linalg_lu_factor_at(const char *file, int line,
+    const tn_linalg_lu_factor_args *args) {
+    tn_LU_pivots r;
+    tn_call(&tni_row_linalg_lu_factor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LU_pivots tnp_linalg_lu_factor(tn_tensor *A, bool pivot) {
+    const tn_linalg_lu_factor_args a = {{NULL, NULL}, pivot, A};
+    return tn_linalg_lu_factor_at(NULL, 0, &a);
+}
+
+TN_API tn_LU_pivots_info tn_linalg_lu_factor_ex_at(const char *file, int line,
+    const tn_linalg_lu_factor_ex_args *args) {
+    tn_LU_pivots_info r;
+    tn_call(&tni_row_linalg_lu_factor_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LU_pivots_info tnp_linalg_lu_factor_ex(tn_tensor *A, bool pivot, bool check_errors) {
+    const tn_linalg_lu_factor_ex_args a = {{NULL, NULL, NULL}, pivot, check_errors, A};
+    return tn_linalg_lu_factor_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_lu_solve_at(const char *file, int line,
+    const tn_linalg_lu_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_lu_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tensor *B, bool left,
+    bool adjoint) {
+    const tn_linalg_lu_solve_args a = {NULL, left, adjoint, LU, pivots, B};
+    return tn_linalg_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
+    const tn_linalg_matrix_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_power, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n) {
+    const tn_linalg_matrix_power_args a = {NULL, self, n};
+    return tn_linalg_matrix_power_at(NULL, 0, &a);
+}
+
 TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args) {
     tn_Q_R r;
     tn_call(&tni_row_linalg_qr, TN_PLAIN, file, line, args, &r);
@@ -2049,6 +2177,51 @@ TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_arg
 TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode) {
     const tn_linalg_qr_args a = {{NULL, NULL}, mode, A};
     return tn_linalg_qr_at(NULL, 0, &a);
+}
+
+TN_API tn_sign_logabsdet tn_linalg_slogdet_at(const char *file, int line,
+    const tn_linalg_slogdet_args *args) {
+    tn_sign_logabsdet r;
+    tn_call(&tni_row_linalg_slogdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_sign_logabsdet tnp_linalg_slogdet(tn_tensor *A) {
+    const tn_linalg_slogdet_args a = {{NULL, NULL}, A};
+    return tn_linalg_slogdet_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_solve_at(const char *file, int line, const tn_linalg_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_solve(tn_tensor *A, tn_tensor *B, bool left) {
+    const tn_linalg_solve_args a = {NULL, left, A, B};
+    return tn_linalg_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_result_info tn_linalg_solve_ex_at(const char *file, int line,
+    const tn_linalg_solve_ex_args *args) {
+    tn_result_info r;
+    tn_call(&tni_row_linalg_solve_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_info tnp_linalg_solve_ex(tn_tensor *A, tn_tensor *B, bool left, bool check_errors)
+    {
+    const tn_linalg_solve_ex_args a = {{NULL, NULL}, left, check_errors, A, B};
+    return tn_linalg_solve_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_result_info tn_linalg_solve_lu_at(const char *file, int line,
+    const tn_linalg_solve_lu_args *args) {
+    tn_result_info r;
+    tn_call(&tni_row_linalg_solve_lu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_info tnp_linalg_solve_lu(tn_tensor *A, tn_tensor *B, bool left, bool check_errors)
+    {
+    const tn_linalg_solve_lu_args a = {left, check_errors, A, B};
+    return tn_linalg_solve_lu_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_solve_triangular_at(const char *file, int line,
@@ -2061,6 +2234,28 @@ TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, boo
     bool unitriangular) {
     const tn_linalg_solve_triangular_args a = {NULL, left, unitriangular, self, B, upper};
     return tn_linalg_solve_triangular_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
+    const tn_linalg_tensorinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_tensorinv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_tensorinv(tn_tensor *self, int64_t ind) {
+    const tn_linalg_tensorinv_args a = {NULL, ind, self};
+    return tn_linalg_tensorinv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_tensorsolve_at(const char *file, int line,
+    const tn_linalg_tensorsolve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_tensorsolve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tensor *other, tn_ints dims) {
+    const tn_linalg_tensorsolve_args a = {NULL, dims, self, other};
+    return tn_linalg_tensorsolve_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
@@ -2226,6 +2421,16 @@ TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other) {
     return tn_logaddexp_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logdet_at(const char *file, int line, const tn_logdet_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logdet(tn_tensor *self) {
+    const tn_logdet_args a = {self};
+    return tn_logdet_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logical_and, TN_PLAIN, file, line, args, &r);
@@ -2354,6 +2559,28 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_lt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_lu_solve_at(const char *file, int line, const tn_lu_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lu_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data, tn_tensor *LU_pivots) {
+    const tn_lu_solve_args a = {NULL, self, LU_data, LU_pivots};
+    return tn_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_P_L_U tn_lu_unpack_at(const char *file, int line, const tn_lu_unpack_args *args) {
+    tn_P_L_U r;
+    tn_call(&tni_row_lu_unpack, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_P_L_U tnp_lu_unpack(tn_tensor *LU_data, tn_tensor *LU_pivots, bool unpack_data,
+    bool unpack_pivots) {
+    const tn_lu_unpack_args a = {{NULL, NULL, NULL}, unpack_data, unpack_pivots, LU_data,
+        LU_pivots};
+    return tn_lu_unpack_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_masked_fill, TN_PLAIN, file, line, args, &r);
@@ -2422,6 +2649,16 @@ TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args 
 TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other) {
     const tn_matmul_args a = {NULL, self, other};
     return tn_matmul_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_matrix_power, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_matrix_power(tn_tensor *self, int64_t n) {
+    const tn_matrix_power_args a = {NULL, self, n};
+    return tn_matrix_power_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args) {
@@ -3430,6 +3667,16 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     return tn_slice_at(NULL, 0, &a);
 }
 
+TN_API tn_sign_logabsdet tn_slogdet_at(const char *file, int line, const tn_slogdet_args *args) {
+    tn_sign_logabsdet r;
+    tn_call(&tni_row_slogdet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_sign_logabsdet tnp_slogdet(tn_tensor *self) {
+    const tn_slogdet_args a = {{NULL, NULL}, self};
+    return tn_slogdet_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
     const tn_smooth_l1_loss_args *args) {
     tn_tensor *r;
@@ -3802,6 +4049,18 @@ TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose
 TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1) {
     const tn_transpose_args a = {self, dim0, dim1};
     return tn_transpose_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_cloned_coefficient tn_triangular_solve_at(const char *file, int line,
+    const tn_triangular_solve_args *args) {
+    tn_solution_cloned_coefficient r;
+    tn_call(&tni_row_triangular_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tensor *self, tn_tensor *A,
+    bool upper, bool transpose, bool unitriangular) {
+    const tn_triangular_solve_args a = {upper, transpose, unitriangular, self, A};
+    return tn_triangular_solve_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_tril_at(const char *file, int line, const tn_tril_args *args) {

@@ -262,9 +262,12 @@ def cross(input, other: Tensor, dim=None):
 
 
 @both
-@with_out
-def matrix_power(input, n):
-    """The power n >= 0 of square matrices."""
-    from ..linalg import matrix_power as power
-
-    return power(input, n)
+def lu(A: Tensor, pivot=True, get_infos=False, out=None):
+    """linalg.lu_factor_ex as a tuple, with get_infos of three."""
+    got = _C._spaces["linalg"]["lu_factor_ex"](A, pivot=pivot)
+    got = tuple(got) if get_infos else tuple(got)[:2]
+    if out is None:
+        return got
+    for to, value in zip(out, got):
+        to.resize_(value.shape).copy_(value)
+    return out

@@ -25,6 +25,7 @@
     X(invertible, 2, false, "of full rank, well-conditioned, no pivot in place") \
     X(distinct, 0, false, "no two elements alike")                               \
     X(permutation, 1, false, "0..n-1 along the last dimension")                  \
+    X(pivots, 1, false, "element j in j+1..n along the last dimension")          \
     X(probabilities, 1, false, "positive, of sum 1 along the last dimension")
 
 enum elements_structure {
@@ -195,6 +196,8 @@ static inline void elements_of_line(const elements *e, const elements_place *p, 
     to[1] = 0;
     if (e->structure == ELEMENTS_permutation)
         to[0] = (double)elements_rank(e, line, p->n, i);
+    else if (e->structure == ELEMENTS_pivots)
+        to[0] = (double)(p->c + 1) + floor(u * (double)(p->n - p->c));
     else if (e->structure == ELEMENTS_distinct) {
         to[0] = (double)elements_rank(e, 0, numel, i);
         if (e->kind == ELEMENTS_INT) to[0] -= (double)(numel / 2);

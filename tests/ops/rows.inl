@@ -13,6 +13,10 @@ DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
         "what is overwritten by draws has gradient zero; in complex the draws are real")
 DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", false, "",
         "before reduction, as in torch's schema")
+DIFFERS("operator", "cholesky_inverse", "grad", false, "",
+        "torch's is not of the triangle alone")
+DIFFERS("operator", "cholesky_solve", "grad of tensor 1", false, "",
+        "torch's is not of the triangle alone")
 DIFFERS("operator", "clamp_tensor", "grad", true, "",
         "bounds that are equal take a half and a quarter here")
 DIFFERS("operator", "count_nonzero", "parameter dim", false, "",
@@ -38,6 +42,8 @@ DIFFERS("operator", "linalg_qr", "gradcheck", false, "mode=r",
 DIFFERS("operator", "linalg_qr", "gradcheck", false, "(3,2):invertible mode=complete",
         "Q is not unique")
 ORACLE("linalg_qr", "phase Q R; Q R = A; orthogonal Q")
+DIFFERS("operator", "linalg_solve_lu", "signature", false, "",
+        "torch's returns the factors, too")
 DIFFERS("operator", "logspace", "result 0", false, "base=0.0 dtype=complex64",
         "0 to a complex power is 0, as in pow; torch's vectors give NaN")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",

@@ -90,6 +90,10 @@ def torch_conv2d_weight_grad(grad, input, weight_size, stride=1, padding=0, dila
     return torch.autograd.grad(y, w, grad, create_graph=True)[0]
 
 
+def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
+    return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
+
+
 def window_places(input_size, out_size, kernel_size, stride, padding, dilation, indices):
     """Flat places in the plane that indices, numbers in the window, choose; and whether they lie inside."""
     two = lambda v: [v, v] if isinstance(v, int) else [v[0], v[-1]]

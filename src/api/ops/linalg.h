@@ -193,6 +193,413 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper)
 #define tn_linalg_cholesky(...) TNI_CALL(tn_linalg_cholesky, .self = __VA_ARGS__)
 #endif
 
+/* X of A X = self, where input2 is the Cholesky factor of A: L, or with upper L^H.
+ *   schema  cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
+ *   shapes  (*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex
+ *   example tn_cholesky_solve(y, x) */
+typedef struct tn_cholesky_solve_args {
+    tn_tensor *out;
+    bool upper;
+    tn_tensor *self, *input2;
+    TNI_NAMED_OPTIONS
+} tn_cholesky_solve_args;
+TN_API tn_tensor *tn_cholesky_solve_at(const char *file, int line,
+    const tn_cholesky_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_solve(tn_tensor *self, tn_tensor *input2, bool upper);
+#ifndef __cplusplus
+#define tn_cholesky_solve(self_, ...) TNI_CALL(tn_cholesky_solve, .self = self_, \
+    .input2 = __VA_ARGS__)
+#endif
+
+/* The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H.
+ *   schema  cholesky_inverse(Tensor self, bool upper=False) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_cholesky_inverse(x) */
+typedef struct tn_cholesky_inverse_args {
+    tn_tensor *out;
+    bool upper;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_cholesky_inverse_args;
+TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
+    const tn_cholesky_inverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_inverse(tn_tensor *self, bool upper);
+#ifndef __cplusplus
+#define tn_cholesky_inverse(...) TNI_CALL(tn_cholesky_inverse, .self = __VA_ARGS__)
+#endif
+
+/* --- determinants by LU: linalg.det, linalg.slogdet, logdet --- */
+
+/* The determinants of square matrices.
+ *   schema  linalg_det(Tensor A) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_linalg_det(x) */
+typedef struct tn_linalg_det_args {
+    tn_tensor *out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_det_args;
+TN_API tn_tensor *tn_linalg_det_at(const char *file, int line, const tn_linalg_det_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_det(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_det(...) TNI_CALL(tn_linalg_det, .A = __VA_ARGS__)
+#endif
+
+/* linalg_det.
+ *   schema  det(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_det(x) */
+typedef struct tn_det_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_det_args;
+TN_USE_RESULT TN_API tn_tensor *tn_det_at(const char *file, int line, const tn_det_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_det(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_det(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_det, .self = __VA_ARGS__))
+#endif
+
+/* The sign of the determinant, of complex matrices its angle as a number of modulus 1, and the
+ * logarithm of its modulus: 0 and -inf where it is 0.
+ *   schema  linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
+ *   shapes  (*, n, n) -> (*), (*) real, float32, float64 or complex
+ *   example tn_linalg_slogdet(x) */
+typedef struct tn_linalg_slogdet_args {
+    tn_sign_logabsdet out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_slogdet_args;
+TN_API tn_sign_logabsdet tn_linalg_slogdet_at(const char *file, int line,
+    const tn_linalg_slogdet_args *args);
+TN_USE_RESULT TN_API tn_sign_logabsdet tnp_linalg_slogdet(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_slogdet(...) TNI_CALL(tn_linalg_slogdet, .A = __VA_ARGS__)
+#endif
+
+/* linalg_slogdet.
+ *   schema  slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
+ *   shapes  (*, n, n) -> (*), (*) real, float32, float64 or complex
+ *   example tn_slogdet(x) */
+typedef struct tn_slogdet_args {
+    tn_sign_logabsdet out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_slogdet_args;
+TN_API tn_sign_logabsdet tn_slogdet_at(const char *file, int line, const tn_slogdet_args *args);
+TN_USE_RESULT TN_API tn_sign_logabsdet tnp_slogdet(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_slogdet(...) TNI_CALL(tn_slogdet, .self = __VA_ARGS__)
+#endif
+
+/* The logarithms of determinants: NaN where a real one is negative.
+ *   schema  logdet(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*), float32, float64 or complex
+ *   example tn_logdet(x) */
+typedef struct tn_logdet_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_logdet_args;
+TN_USE_RESULT TN_API tn_tensor *tn_logdet_at(const char *file, int line,
+    const tn_logdet_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logdet(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_logdet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_logdet, .self = __VA_ARGS__))
+#endif
+
+/* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
+ * tensorinv, tensorsolve --- */
+
+/* linalg_solve_ex of matrices B alone.
+ *   schema  _linalg_solve_matrices(Tensor A, Tensor B, *, bool left=True, bool
+ *           check_errors=False) -> (Tensor result, Tensor info)
+ *   shapes  (*, n, n), (*, n, k) -> (*, n, k), (*), float32, float64 or complex
+ *   example tn_linalg_solve_lu(x, y) */
+typedef struct tn_linalg_solve_lu_args {
+    bool left, check_errors;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_lu_args;
+TN_USE_RESULT TN_API tn_result_info tn_linalg_solve_lu_at(const char *file, int line,
+    const tn_linalg_solve_lu_args *args);
+TN_USE_RESULT TN_API tn_result_info tnp_linalg_solve_lu(tn_tensor *A, tn_tensor *B, bool left,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_solve_lu(A_, ...) TNI_CALL(tn_linalg_solve_lu, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* X of A X = B, or with left=False of X A = B. B is a vector if it has one dimension, or if it has
+ * the shape of A without the last dimension. info is 0, or the place of the first zero pivot from
+ * 1; with check_errors the latter is an error.
+ *   schema  linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) ->
+ *           (Tensor result, Tensor info)
+ *   shapes  (*, n, n), (*, n, k) or (*, n) -> B's, (*)
+ *   example tn_linalg_solve_ex(x, y) */
+typedef struct tn_linalg_solve_ex_args {
+    tn_result_info out;
+    bool left, check_errors;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_ex_args;
+TN_API tn_result_info tn_linalg_solve_ex_at(const char *file, int line,
+    const tn_linalg_solve_ex_args *args);
+TN_USE_RESULT TN_API tn_result_info tnp_linalg_solve_ex(tn_tensor *A, tn_tensor *B, bool left,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_solve_ex(A_, ...) TNI_CALL(tn_linalg_solve_ex, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* As linalg_solve_ex, but a matrix that is singular is an error.
+ *   schema  linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
+ *   shapes  (*, n, n), (*, n, k) or (*, n) -> B's
+ *   example tn_linalg_solve(x, y) */
+typedef struct tn_linalg_solve_args {
+    tn_tensor *out;
+    bool left;
+    tn_tensor *A, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_solve_args;
+TN_API tn_tensor *tn_linalg_solve_at(const char *file, int line, const tn_linalg_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve(tn_tensor *A, tn_tensor *B, bool left);
+#ifndef __cplusplus
+#define tn_linalg_solve(A_, ...) TNI_CALL(tn_linalg_solve, .left = true, .A = A_, \
+    .B = __VA_ARGS__)
+#endif
+
+/* The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with
+ * check_errors the latter is an error.
+ *   schema  linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+ *   shapes  (*, n, n) -> (*, n, n), (*), float32, float64 or complex
+ *   example tn_linalg_inv_ex(x) */
+typedef struct tn_linalg_inv_ex_args {
+    tn_inverse_info out;
+    bool check_errors;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_inv_ex_args;
+TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
+    const tn_linalg_inv_ex_args *args);
+TN_USE_RESULT TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_inv_ex(...) TNI_CALL(tn_linalg_inv_ex, .A = __VA_ARGS__)
+#endif
+
+/* As linalg_inv_ex, but a matrix that is singular is an error.
+ *   schema  linalg_inv(Tensor A) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_linalg_inv(x) */
+typedef struct tn_linalg_inv_args {
+    tn_tensor *out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_inv_args;
+TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_inv(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_inv(...) TNI_CALL(tn_linalg_inv, .A = __VA_ARGS__)
+#endif
+
+/* linalg_inv.
+ *   schema  inverse(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_inverse(x) */
+typedef struct tn_inverse_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_inverse_args;
+TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_inverse(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_inverse(...) TNI_CALL(tn_inverse, .self = __VA_ARGS__)
+#endif
+
+/* The n-th power of square matrices, for n < 0 of their inverses.
+ *   schema  linalg_matrix_power(Tensor self, int n) -> Tensor
+ *   shapes  (*, m, m) -> (*, m, m)
+ *   example tn_linalg_matrix_power(x, 3) */
+typedef struct tn_linalg_matrix_power_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t n;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_power_args;
+TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
+    const tn_linalg_matrix_power_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n);
+#ifndef __cplusplus
+#define tn_linalg_matrix_power(self_, ...) TNI_CALL(tn_linalg_matrix_power, .self = self_, \
+    .n = __VA_ARGS__)
+#endif
+
+/* linalg_matrix_power.
+ *   schema  matrix_power(Tensor self, int n) -> Tensor
+ *   shapes  (*, m, m) -> (*, m, m)
+ *   example tn_matrix_power(x, 3) */
+typedef struct tn_matrix_power_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t n;
+    TNI_NAMED_OPTIONS
+} tn_matrix_power_args;
+TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_matrix_power(tn_tensor *self, int64_t n);
+#ifndef __cplusplus
+#define tn_matrix_power(self_, ...) TNI_CALL(tn_matrix_power, .self = self_, .n = __VA_ARGS__)
+#endif
+
+/* The inverse of self as a matrix whose rows are its first ind dimensions.
+ *   schema  linalg_tensorinv(Tensor self, int ind=2) -> Tensor
+ *   shapes  self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + shape[:ind]
+ *   example tn_linalg_tensorinv(x, .ind = 1) */
+typedef struct tn_linalg_tensorinv_args {
+    tn_tensor *out;
+    int64_t ind;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_tensorinv_args;
+TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
+    const tn_linalg_tensorinv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorinv(tn_tensor *self, int64_t ind);
+#ifndef __cplusplus
+#define tn_linalg_tensorinv(...) TNI_CALL(tn_linalg_tensorinv, .ind = 2, .self = __VA_ARGS__)
+#endif
+
+/* X of tensordot(self, X, X.ndim) = other, after dims of self are moved to its end.
+ *   schema  linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
+ *   shapes  self (other's sizes, rest), other (*) -> (rest)
+ *   example tn_linalg_tensorsolve(x, y) */
+typedef struct tn_linalg_tensorsolve_args {
+    tn_tensor *out;
+    tn_ints dims;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_linalg_tensorsolve_args;
+TN_API tn_tensor *tn_linalg_tensorsolve_at(const char *file, int line,
+    const tn_linalg_tensorsolve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tensor *other,
+    tn_ints dims);
+#ifndef __cplusplus
+#define tn_linalg_tensorsolve(self_, ...) TNI_CALL(tn_linalg_tensorsolve, .dims = TN_NO_DIMS, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* --- A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack --- */
+
+/* A = P L U with partial pivoting, packed: L below the diagonal (its own is ones), U on and above
+ * it. Row i was exchanged with row pivots[i] - 1. info is 0, or the number of the first zero on U's
+ * diagonal, counted from 1; with check_errors the latter is an error.
+ *   schema  linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) ->
+ *           (Tensor LU, Tensor pivots, Tensor info)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), (*), float32, float64 or complex
+ *   example tn_linalg_lu_factor_ex(x) */
+typedef struct tn_linalg_lu_factor_ex_args {
+    tn_LU_pivots_info out;
+    bool pivot, check_errors;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_factor_ex_args;
+TN_API tn_LU_pivots_info tn_linalg_lu_factor_ex_at(const char *file, int line,
+    const tn_linalg_lu_factor_ex_args *args);
+TN_USE_RESULT TN_API tn_LU_pivots_info tnp_linalg_lu_factor_ex(tn_tensor *A, bool pivot,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_lu_factor_ex(...) TNI_CALL(tn_linalg_lu_factor_ex, .pivot = true, \
+    .A = __VA_ARGS__)
+#endif
+
+/* As linalg_lu_factor_ex, but a zero on the diagonal of U is an error.
+ *   schema  linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex
+ *   example tn_linalg_lu_factor(x) */
+typedef struct tn_linalg_lu_factor_args {
+    tn_LU_pivots out;
+    bool pivot;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_factor_args;
+TN_API tn_LU_pivots tn_linalg_lu_factor_at(const char *file, int line,
+    const tn_linalg_lu_factor_args *args);
+TN_USE_RESULT TN_API tn_LU_pivots tnp_linalg_lu_factor(tn_tensor *A, bool pivot);
+#ifndef __cplusplus
+#define tn_linalg_lu_factor(...) TNI_CALL(tn_linalg_lu_factor, .pivot = true, .A = __VA_ARGS__)
+#endif
+
+/* P, L and U of what linalg_lu_factor gives. Without unpack_data L and U are empty, without
+ * unpack_pivots P is.
+ *   schema  lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool
+ *           unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)
+ *   shapes  (*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)
+ *   example tn_lu_unpack(x, pivots) */
+typedef struct tn_lu_unpack_args {
+    tn_P_L_U out;
+    bool unpack_data, unpack_pivots;
+    tn_tensor *LU_data, *LU_pivots;
+    TNI_NAMED_OPTIONS
+} tn_lu_unpack_args;
+TN_API tn_P_L_U tn_lu_unpack_at(const char *file, int line, const tn_lu_unpack_args *args);
+TN_USE_RESULT TN_API tn_P_L_U tnp_lu_unpack(tn_tensor *LU_data, tn_tensor *LU_pivots,
+    bool unpack_data, bool unpack_pivots);
+#ifndef __cplusplus
+#define tn_lu_unpack(LU_data_, ...) TNI_CALL(tn_lu_unpack, .unpack_data = true, \
+    .unpack_pivots = true, .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
+#endif
+
+/* A = P L U: P a permutation, L lower triangular with ones on its diagonal, U upper triangular.
+ *   schema  linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
+ *   shapes  (*, m, n) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)
+ *   example tn_linalg_lu(x) */
+typedef struct tn_linalg_lu_args {
+    tn_P_L_U out;
+    bool pivot;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_args;
+TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args);
+TN_USE_RESULT TN_API tn_P_L_U tnp_linalg_lu(tn_tensor *A, bool pivot);
+#ifndef __cplusplus
+#define tn_linalg_lu(...) TNI_CALL(tn_linalg_lu, .pivot = true, .A = __VA_ARGS__)
+#endif
+
+/* X of A X = B, or with left=False of X A = B, where LU and pivots are linalg_lu_factor of A; with
+ * adjoint of the conjugate transpose of A.
+ *   schema  linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool
+ *           adjoint=False) -> Tensor
+ *   shapes  (*, n, n), (*, n), (*, n, k) -> (*, n, k)
+ *   example tn_linalg_lu_solve(x, pivots, y) */
+typedef struct tn_linalg_lu_solve_args {
+    tn_tensor *out;
+    bool left, adjoint;
+    tn_tensor *LU, *pivots, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lu_solve_args;
+TN_API tn_tensor *tn_linalg_lu_solve_at(const char *file, int line,
+    const tn_linalg_lu_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tensor *B,
+    bool left, bool adjoint);
+#ifndef __cplusplus
+#define tn_linalg_lu_solve(LU_, pivots_, ...) TNI_CALL(tn_linalg_lu_solve, .left = true, \
+    .LU = LU_, .pivots = pivots_, .B = __VA_ARGS__)
+#endif
+
+/* linalg_lu_solve with B first.
+ *   schema  lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
+ *   shapes  (*, n, k), (*, n, n), (*, n) -> (*, n, k)
+ *   example tn_lu_solve(y, x, pivots) */
+typedef struct tn_lu_solve_args {
+    tn_tensor *out;
+    tn_tensor *self, *LU_data, *LU_pivots;
+    TNI_NAMED_OPTIONS
+} tn_lu_solve_args;
+TN_API tn_tensor *tn_lu_solve_at(const char *file, int line, const tn_lu_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data,
+    tn_tensor *LU_pivots);
+#ifndef __cplusplus
+#define tn_lu_solve(self_, LU_data_, ...) TNI_CALL(tn_lu_solve, .self = self_, \
+    .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
+#endif
+
 /* --- A = Q R by Householder reflections: linalg.qr --- */
 
 /* A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is
@@ -212,7 +619,7 @@ TN_USE_RESULT TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
 #define tn_linalg_qr(...) TNI_CALL(tn_linalg_qr, .mode = "reduced", .A = __VA_ARGS__)
 #endif
 
-/* --- triangular systems: linalg.solve_triangular --- */
+/* --- triangular systems: linalg.solve_triangular, triangular_solve --- */
 
 /* X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;
  * with unitriangular=True its diagonal is not read and counts as ones.
@@ -234,6 +641,26 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_
 #ifndef __cplusplus
 #define tn_linalg_solve_triangular(self_, B_, ...) TNI_CALL(tn_linalg_solve_triangular, \
     .left = true, .self = self_, .B = B_, .upper = __VA_ARGS__)
+#endif
+
+/* X of A X = self, of the triangle of A or, with transpose, of A^T; and a copy of A. torch keeps it
+ * for old programs: linalg_solve_triangular.
+ *   schema  triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool
+ *           unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
+ *   shapes  (*, n, k), (*, n, n) -> (*, n, k), (*, n, n)
+ *   example tn_triangular_solve(y, x) */
+typedef struct tn_triangular_solve_args {
+    bool upper, transpose, unitriangular;
+    tn_tensor *self, *A;
+    TNI_NAMED_OPTIONS
+} tn_triangular_solve_args;
+TN_USE_RESULT TN_API tn_solution_cloned_coefficient tn_triangular_solve_at(const char *file,
+    int line, const tn_triangular_solve_args *args);
+TN_USE_RESULT TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tensor *self,
+    tn_tensor *A, bool upper, bool transpose, bool unitriangular);
+#ifndef __cplusplus
+#define tn_triangular_solve(self_, ...) TNI_CALL(tn_triangular_solve, .upper = true, \
+    .self = self_, .A = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

@@ -272,6 +272,22 @@ template <class K = as_objects> typename K::one ceil(out_options o = {}, site at
 template <class K = as_objects> typename K::one ceil_(site at = site()) const {
     return tn::ceil_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_inverse(flag upper = false,
+    site at = site()) const {
+    return tn::cholesky_inverse<K>(p_, upper, at);
+}
+template <class K = as_objects> typename K::one cholesky_inverse(cholesky_inverse_options o,
+    site at = site()) const {
+    return tn::cholesky_inverse<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_solve(tensor_ref input2,
+    flag upper = false, site at = site()) const {
+    return tn::cholesky_solve<K>(p_, input2, upper, at);
+}
+template <class K = as_objects> typename K::one cholesky_solve(tensor_ref input2,
+    cholesky_solve_options o, site at = site()) const {
+    return tn::cholesky_solve<K>(p_, input2, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chunks,
     integer dim = 0, site at = site()) const {
     return tn::chunk<K>(p_, chunks, dim, at);
@@ -379,6 +395,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one cumsum(integer dim
 template <class K = as_objects> typename K::one cumsum(integer dim, cumsum_options o,
     site at = site()) const {
     return tn::cumsum<K>(p_, dim, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one det(site at = site()) const {
+    return tn::det<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one detach(site at = site()) const {
     return tn::detach<K>(p_, at);
@@ -655,6 +674,10 @@ template <class K = as_objects> typename K::one index_select(integer dim, tensor
     out_options o = {}, site at = site()) const {
     return tn::index_select<K>(p_, dim, index, o, at);
 }
+template <class K = as_objects> typename K::one inverse(out_options o = {}, site at = site())
+    const {
+    return tn::inverse<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one isclose(tensor_ref other,
     first_option<double> rtol = 1e-05, double atol = 1e-08, flag equal_nan = false,
     site at = site()) const {
@@ -742,6 +765,9 @@ template <class K = as_objects> typename K::one logaddexp(tensor_ref other, out_
     site at = site()) const {
     return tn::logaddexp<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one logdet(site at = site()) const {
+    return tn::logdet<K>(p_, at);
+}
 template <class K = as_objects> typename K::one logical_and(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::logical_and<K>(p_, other, o, at);
@@ -789,6 +815,10 @@ template <class K = as_objects> typename K::one lt_(tensor_or_number other, site
     const {
     return tn::lt_<K>(p_, other, at);
 }
+template <class K = as_objects> typename K::one lu_solve(tensor_ref LU_data, tensor_ref LU_pivots,
+    out_options o = {}, site at = site()) const {
+    return tn::lu_solve<K>(p_, LU_data, LU_pivots, o, at);
+}
 template <class K = as_objects> typename K::one masked_fill(tensor_ref mask,
     tensor_or_number value, out_options o = {}, site at = site()) const {
     return tn::masked_fill<K>(p_, mask, value, o, at);
@@ -812,6 +842,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::one masked_select(tens
 template <class K = as_objects> typename K::one matmul(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::matmul<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one matrix_power(integer n, out_options o = {},
+    site at = site()) const {
+    return tn::matrix_power<K>(p_, n, o, at);
 }
 template <class K = as_objects> typename K::one (max)(out_options o = {}, site at = site()) const {
     return tn::max<K>(p_, o, at);
@@ -1167,6 +1201,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one slice(slice_option
     site at = site()) const {
     return tn::slice<K>(p_, o, at);
 }
+template <class K = as_objects> typename K::template many<tn_sign_logabsdet>::type slogdet(slogdet_options o = {}, site at = site()) const {
+    return tn::slogdet<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one softmax(integer dim,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
     return tn::softmax<K>(p_, dim, dtype, at);
@@ -1317,6 +1354,12 @@ template <class K = as_objects> typename K::template many<tn_values_indices>::ty
 template <class K = as_objects> TN_USE_RESULT typename K::one transpose(integer dim0, integer dim1,
     site at = site()) const {
     return tn::transpose<K>(p_, dim0, dim1, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) const {
+    return tn::triangular_solve<K>(p_, A, upper, transpose, unitriangular, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, triangular_solve_options o, site at = site()) const {
+    return tn::triangular_solve<K>(p_, A, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one tril(integer diagonal = 0,
     site at = site()) const {

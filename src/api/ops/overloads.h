@@ -545,6 +545,27 @@ template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out
 template <class K = as_objects> inline typename K::one ceil_(tensor_ref self, site at = site()) {
     return K::write(tn_ceil_inplace_at, at, {nullptr, self.value});
 }
+struct cholesky_inverse_options {
+    typedef cholesky_inverse_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, upper, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cholesky_inverse(tensor_ref self, flag upper = false, site at = site()) {
+    return K::call(tn_cholesky_inverse_at, at, {nullptr, upper.value, self.value});
+}
+template <class K = as_objects> inline typename K::one cholesky_inverse(tensor_ref self,
+    cholesky_inverse_options o, site at = site()) {
+    return K::call(tn_cholesky_inverse_at, at, {o.out.value, o.upper.value, self.value}, o.out);
+}
+typedef cholesky_inverse_options cholesky_solve_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cholesky_solve(tensor_ref self, tensor_ref input2, flag upper = false, site at = site()) {
+    return K::call(tn_cholesky_solve_at, at, {nullptr, upper.value, self.value, input2.value});
+}
+template <class K = as_objects> inline typename K::one cholesky_solve(tensor_ref self,
+    tensor_ref input2, cholesky_solve_options o, site at = site()) {
+    return K::call(tn_cholesky_solve_at, at, {o.out.value, o.upper.value, self.value,
+        input2.value}, o.out);
+}
 struct chunk_options {
     typedef chunk_options self_;
     TNI_OPTION(integer, dim, 0)
@@ -757,6 +778,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one cumsum(tens
 template <class K = as_objects> inline typename K::one cumsum(tensor_ref self, integer dim,
     cumsum_options o, site at = site()) {
     return K::call(tn_cumsum_at, at, {o.out.value, o.dtype, self.value, dim.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one det(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_det_at, at, {self.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one detach(tensor_ref self,
     site at = site()) {
@@ -1237,6 +1262,10 @@ template <class K = as_objects> inline typename K::one index_select(tensor_ref s
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
         o.out);
 }
+template <class K = as_objects> inline typename K::one inverse(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_inverse_at, at, {o.out.value, self.value}, o.out);
+}
 typedef allclose_options isclose_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one isclose(tensor_ref self,
     tensor_ref other, first_option<double> rtol = 1e-05, double atol = 1e-08,
@@ -1384,6 +1413,97 @@ template <class K = as_objects> inline typename K::template many<tn_L_info>::typ
 }
 }
 namespace linalg {
+template <class K = as_objects> inline typename K::one det(tensor_ref A, out_options o = {},
+    site at = site()) {
+    return K::call(tn_linalg_det_at, at, {o.out.value, A.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
+    site at = site()) {
+    return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct inv_ex_options {
+    typedef inv_ex_options self_;
+    TNI_OPTION(tn_inverse_info, out, tn_inverse_info())
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_inv_ex_at, at, {{}, check_errors.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, inv_ex_options o, site at = site()) {
+    return K::call(tn_linalg_inv_ex_at, at, {o.out, o.check_errors.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_options {
+    typedef lu_options self_;
+    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(flag, pivot, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A, flag pivot = true, site at = site()) {
+    return K::call(tn_linalg_lu_at, at, {{}, pivot.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A,
+    lu_options o, site at = site()) {
+    return K::call(tn_linalg_lu_at, at, {o.out, o.pivot.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_factor_options {
+    typedef lu_factor_options self_;
+    TNI_OPTION(tn_LU_pivots, out, tn_LU_pivots())
+    TNI_OPTION(flag, pivot, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, flag pivot = true, site at = site()) {
+    return K::call(tn_linalg_lu_factor_at, at, {{}, pivot.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, lu_factor_options o, site at = site()) {
+    return K::call(tn_linalg_lu_factor_at, at, {o.out, o.pivot.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_factor_ex_options {
+    typedef lu_factor_ex_options self_;
+    TNI_OPTION(tn_LU_pivots_info, out, tn_LU_pivots_info())
+    TNI_OPTION(flag, pivot, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LU_pivots_info>::type lu_factor_ex(tensor_ref A, flag pivot = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_lu_factor_ex_at, at, {{}, pivot.value, check_errors.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LU_pivots_info>::type lu_factor_ex(tensor_ref A, lu_factor_ex_options o, site at = site()) {
+    return K::call(tn_linalg_lu_factor_ex_at, at, {o.out, o.pivot.value, o.check_errors.value,
+        A.value}, o.out);
+}
+}
+namespace linalg {
+struct lu_solve_options {
+    typedef lu_solve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, adjoint, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lu_solve(tensor_ref LU,
+    tensor_ref pivots, tensor_ref B, flag left = true, flag adjoint = false, site at = site()) {
+    return K::call(tn_linalg_lu_solve_at, at, {nullptr, left.value, adjoint.value, LU.value,
+        pivots.value, B.value});
+}
+template <class K = as_objects> inline typename K::one lu_solve(tensor_ref LU, tensor_ref pivots,
+    tensor_ref B, lu_solve_options o, site at = site()) {
+    return K::call(tn_linalg_lu_solve_at, at, {o.out.value, o.left.value, o.adjoint.value,
+        LU.value, pivots.value, B.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_linalg_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
+}
+}
+namespace linalg {
 struct qr_options {
     typedef qr_options self_;
     TNI_OPTION(tn_Q_R, out, tn_Q_R())
@@ -1395,6 +1515,60 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 template <class K = as_objects> inline typename K::template many<tn_Q_R>::type qr(tensor_ref A,
     qr_options o, site at = site()) {
     return K::call(tn_linalg_qr_at, at, {o.out, o.mode, A.value}, o.out);
+}
+}
+namespace linalg {
+struct slogdet_options {
+    typedef slogdet_options self_;
+    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+};
+template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref A, slogdet_options o = {}, site at = site()) {
+    return K::call(tn_linalg_slogdet_at, at, {o.out, A.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_options {
+    typedef solve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one solve(tensor_ref A,
+    tensor_ref B, flag left = true, site at = site()) {
+    return K::call(tn_linalg_solve_at, at, {nullptr, left.value, A.value, B.value});
+}
+template <class K = as_objects> inline typename K::one solve(tensor_ref A, tensor_ref B,
+    solve_options o, site at = site()) {
+    return K::call(tn_linalg_solve_at, at, {o.out.value, o.left.value, A.value, B.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_ex_options {
+    typedef solve_ex_options self_;
+    TNI_OPTION(tn_result_info, out, tn_result_info())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_ex(tensor_ref A, tensor_ref B, flag left = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_solve_ex_at, at, {{}, left.value, check_errors.value, A.value,
+        B.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_result_info>::type solve_ex(tensor_ref A, tensor_ref B, solve_ex_options o, site at = site()) {
+    return K::call(tn_linalg_solve_ex_at, at, {o.out, o.left.value, o.check_errors.value, A.value,
+        B.value}, o.out);
+}
+}
+namespace linalg {
+struct solve_lu_options {
+    typedef solve_lu_options self_;
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_matrices(tensor_ref A, tensor_ref B, flag left = true, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_solve_lu_at, at, {left.value, check_errors.value, A.value, B.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_info>::type solve_matrices(tensor_ref A, tensor_ref B, solve_lu_options o, site at = site()) {
+    return K::call(tn_linalg_solve_lu_at, at, {o.left.value, o.check_errors.value, A.value,
+        B.value});
 }
 }
 namespace linalg {
@@ -1412,6 +1586,37 @@ template <class K = as_objects> inline typename K::one solve_triangular(tensor_r
     tensor_ref B, flag upper, solve_triangular_options o, site at = site()) {
     return K::call(tn_linalg_solve_triangular_at, at, {o.out.value, o.left.value,
         o.unitriangular.value, self.value, B.value, upper.value}, o.out);
+}
+}
+namespace linalg {
+struct tensorinv_options {
+    typedef tensorinv_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, ind, 2)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one tensorinv(tensor_ref self,
+    integer ind = 2, site at = site()) {
+    return K::call(tn_linalg_tensorinv_at, at, {nullptr, ind.value, self.value});
+}
+template <class K = as_objects> inline typename K::one tensorinv(tensor_ref self,
+    tensorinv_options o, site at = site()) {
+    return K::call(tn_linalg_tensorinv_at, at, {o.out.value, o.ind.value, self.value}, o.out);
+}
+}
+namespace linalg {
+struct tensorsolve_options {
+    typedef tensorsolve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_int_list, dims, int_list(tn_no_dims()))
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one tensorsolve(tensor_ref self,
+    tensor_ref other, int_list dims = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_linalg_tensorsolve_at, at, {nullptr, dims.value, self.value, other.value});
+}
+template <class K = as_objects> inline typename K::one tensorsolve(tensor_ref self,
+    tensor_ref other, tensorsolve_options o, site at = site()) {
+    return K::call(tn_linalg_tensorsolve_at, at, {o.out.value, o.dims.value, self.value,
+        other.value}, o.out);
 }
 }
 namespace linalg {
@@ -1529,6 +1734,10 @@ template <class K = as_objects> inline typename K::one logaddexp(tensor_ref self
     out_options o = {}, site at = site()) {
     return K::call(tn_logaddexp_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one logdet(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_logdet_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one logical_and(tensor_ref self,
     tensor_ref other, out_options o = {}, site at = site()) {
     return K::call(tn_logical_and_at, at, {o.out.value, self.value, other.value}, o.out);
@@ -1601,6 +1810,25 @@ template <class K = as_objects> inline typename K::one lt_(tensor_ref self, tens
     site at = site()) {
     return K::write(tn_lt_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+template <class K = as_objects> inline typename K::one lu_solve(tensor_ref self,
+    tensor_ref LU_data, tensor_ref LU_pivots, out_options o = {}, site at = site()) {
+    return K::call(tn_lu_solve_at, at, {o.out.value, self.value, LU_data.value, LU_pivots.value},
+        o.out);
+}
+struct lu_unpack_options {
+    typedef lu_unpack_options self_;
+    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(flag, unpack_data, true)
+    TNI_OPTION(flag, unpack_pivots, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_P_L_U>::type lu_unpack(tensor_ref LU_data, tensor_ref LU_pivots, flag unpack_data = true, flag unpack_pivots = true, site at = site()) {
+    return K::call(tn_lu_unpack_at, at, {{}, unpack_data.value, unpack_pivots.value, LU_data.value,
+        LU_pivots.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu_unpack(tensor_ref LU_data, tensor_ref LU_pivots, lu_unpack_options o, site at = site()) {
+    return K::call(tn_lu_unpack_at, at, {o.out, o.unpack_data.value, o.unpack_pivots.value,
+        LU_data.value, LU_pivots.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one masked_fill(tensor_ref self,
     tensor_ref mask, tensor_or_number value, out_options o = {}, site at = site()) {
     return K::call(tn_masked_fill_at, at, {o.out.value, self.value, mask.value, value.value,
@@ -1628,6 +1856,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one masked_sele
 template <class K = as_objects> inline typename K::one matmul(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_matmul_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one (max)(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -2270,6 +2502,13 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one slice(tenso
     return K::call(tn_slice_at, at, {o.dim.value, o.start.value, o.end.value, o.step.value,
         self.value});
 }
+struct slogdet_options {
+    typedef slogdet_options self_;
+    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+};
+template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref self, slogdet_options o = {}, site at = site()) {
+    return K::call(tn_slogdet_at, at, {o.out, self.value}, o.out);
+}
 struct smooth_l1_loss_options {
     typedef smooth_l1_loss_options self_;
     TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
@@ -2531,6 +2770,20 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one transpose(t
     integer dim0, integer dim1, site at = site()) {
     return K::call(tn_transpose_at, at, {self.value, dim0.value, dim1.value});
 }
+struct triangular_solve_options {
+    typedef triangular_solve_options self_;
+    TNI_OPTION(flag, upper, true)
+    TNI_OPTION(flag, transpose, false)
+    TNI_OPTION(flag, unitriangular, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref self, tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) {
+    return K::call(tn_triangular_solve_at, at, {upper.value, transpose.value, unitriangular.value,
+        self.value, A.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref self, tensor_ref A, triangular_solve_options o, site at = site()) {
+    return K::call(tn_triangular_solve_at, at, {o.upper.value, o.transpose.value,
+        o.unitriangular.value, self.value, A.value});
+}
 struct tril_options {
     typedef tril_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -2742,6 +2995,8 @@ TNI_TN_END
 #define tn_cat(...) tn::cat<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cholesky_solve(...) tn::cholesky_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_chunk(...) tn::chunk<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp(...) tn::clamp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp_(...) tn::clamp_<tn::detail::as_c>(__VA_ARGS__)
@@ -2775,6 +3030,7 @@ TNI_TN_END
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod_(...) tn::cumprod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumsum(...) tn::cumsum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_det(...) tn::det<tn::detail::as_c>(__VA_ARGS__)
 #define tn_detach(...) tn::detach<tn::detail::as_c>(__VA_ARGS__)
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
@@ -2868,6 +3124,7 @@ TNI_TN_END
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_inverse(...) tn::inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isclose(...) tn::isclose<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isfinite(...) tn::isfinite<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isinf(...) tn::isinf<tn::detail::as_c>(__VA_ARGS__)
@@ -2891,9 +3148,23 @@ TNI_TN_END
 #define tn_lgamma_(...) tn::lgamma_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky(...) tn::linalg::cholesky<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky_ex(...) tn::linalg::cholesky_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_det(...) tn::linalg::det<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu(...) tn::linalg::lu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_qr(...) tn::linalg::qr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_slogdet(...) tn::linalg::slogdet<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve(...) tn::linalg::solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve_ex(...) tn::linalg::solve_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_solve_lu(...) tn::linalg::solve_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve_triangular(...) \
     tn::linalg::solve_triangular<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_tensorinv(...) tn::linalg::tensorinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_tensorsolve(...) tn::linalg::tensorsolve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_vector_norm(...) tn::linalg::vector_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear(...) tn::linear<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear_recurrence(...) tn::linear_recurrence<tn::detail::as_c>(__VA_ARGS__)
@@ -2910,6 +3181,7 @@ TNI_TN_END
 #define tn_log_softmax(...) tn::log_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logdet(...) tn::logdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and(...) tn::logical_and<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and_(...) tn::logical_and_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_not(...) tn::logical_not<tn::detail::as_c>(__VA_ARGS__)
@@ -2924,6 +3196,8 @@ TNI_TN_END
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lu_solve(...) tn::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lu_unpack(...) tn::lu_unpack<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_(...) tn::masked_fill_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_scalar(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
@@ -2932,6 +3206,7 @@ TNI_TN_END
 #define tn_masked_scatter_(...) tn::masked_scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_select(...) tn::masked_select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
+#define tn_matrix_power(...) tn::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
@@ -3038,6 +3313,7 @@ TNI_TN_END
 #define tn_sinh(...) tn::sinh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sinh_(...) tn::sinh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_slice(...) tn::slice<tn::detail::as_c>(__VA_ARGS__)
+#define tn_slogdet(...) tn::slogdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_smooth_l1_loss(...) tn::smooth_l1_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax(...) tn::softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax_backward(...) tn::softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
@@ -3076,6 +3352,7 @@ TNI_TN_END
 #define tn_topk(...) tn::topk<tn::detail::as_c>(__VA_ARGS__)
 #define tn_total_norm(...) tn::total_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_transpose(...) tn::transpose<tn::detail::as_c>(__VA_ARGS__)
+#define tn_triangular_solve(...) tn::triangular_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril(...) tn::tril<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril_(...) tn::tril_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_triu(...) tn::triu<tn::detail::as_c>(__VA_ARGS__)

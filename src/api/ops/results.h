@@ -54,6 +54,66 @@ struct detail::in_objects<tn_L_info> {
         return r;
     }
 };
+struct inverse_info {
+    tensor inverse, info;
+};
+template <>
+struct detail::in_objects<tn_inverse_info> {
+    typedef inverse_info type;
+    static type made(const tn_inverse_info &c) {
+        type r = {tensor::take(c.inverse), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_inverse_info &c) {
+        type r = {tensor(c.inverse), tensor(c.info)};
+        return r;
+    }
+};
+struct P_L_U {
+    tensor P, L, U;
+};
+template <>
+struct detail::in_objects<tn_P_L_U> {
+    typedef P_L_U type;
+    static type made(const tn_P_L_U &c) {
+        type r = {tensor::take(c.P), tensor::take(c.L), tensor::take(c.U)};
+        return r;
+    }
+    static type borrowed(const tn_P_L_U &c) {
+        type r = {tensor(c.P), tensor(c.L), tensor(c.U)};
+        return r;
+    }
+};
+struct LU_pivots {
+    tensor LU, pivots;
+};
+template <>
+struct detail::in_objects<tn_LU_pivots> {
+    typedef LU_pivots type;
+    static type made(const tn_LU_pivots &c) {
+        type r = {tensor::take(c.LU), tensor::take(c.pivots)};
+        return r;
+    }
+    static type borrowed(const tn_LU_pivots &c) {
+        type r = {tensor(c.LU), tensor(c.pivots)};
+        return r;
+    }
+};
+struct LU_pivots_info {
+    tensor LU, pivots, info;
+};
+template <>
+struct detail::in_objects<tn_LU_pivots_info> {
+    typedef LU_pivots_info type;
+    static type made(const tn_LU_pivots_info &c) {
+        type r = {tensor::take(c.LU), tensor::take(c.pivots), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_LU_pivots_info &c) {
+        type r = {tensor(c.LU), tensor(c.pivots), tensor(c.info)};
+        return r;
+    }
+};
 struct Q_R {
     tensor Q, R;
 };
@@ -69,6 +129,36 @@ struct detail::in_objects<tn_Q_R> {
         return r;
     }
 };
+struct sign_logabsdet {
+    tensor sign, logabsdet;
+};
+template <>
+struct detail::in_objects<tn_sign_logabsdet> {
+    typedef sign_logabsdet type;
+    static type made(const tn_sign_logabsdet &c) {
+        type r = {tensor::take(c.sign), tensor::take(c.logabsdet)};
+        return r;
+    }
+    static type borrowed(const tn_sign_logabsdet &c) {
+        type r = {tensor(c.sign), tensor(c.logabsdet)};
+        return r;
+    }
+};
+struct result_info {
+    tensor result, info;
+};
+template <>
+struct detail::in_objects<tn_result_info> {
+    typedef result_info type;
+    static type made(const tn_result_info &c) {
+        type r = {tensor::take(c.result), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_result_info &c) {
+        type r = {tensor(c.result), tensor(c.info)};
+        return r;
+    }
+};
 struct values_indices {
     tensor values, indices;
 };
@@ -81,6 +171,21 @@ struct detail::in_objects<tn_values_indices> {
     }
     static type borrowed(const tn_values_indices &c) {
         type r = {tensor(c.values), tensor(c.indices)};
+        return r;
+    }
+};
+struct solution_cloned_coefficient {
+    tensor solution, cloned_coefficient;
+};
+template <>
+struct detail::in_objects<tn_solution_cloned_coefficient> {
+    typedef solution_cloned_coefficient type;
+    static type made(const tn_solution_cloned_coefficient &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.cloned_coefficient)};
+        return r;
+    }
+    static type borrowed(const tn_solution_cloned_coefficient &c) {
+        type r = {tensor(c.solution), tensor(c.cloned_coefficient)};
         return r;
     }
 };

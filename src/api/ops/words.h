@@ -29,12 +29,33 @@ typedef struct tn_grad_input_grad_weight_grad_bias {
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
+typedef struct tn_inverse_info {
+    tn_tensor *inverse, *info;
+} tn_inverse_info;
+typedef struct tn_P_L_U {
+    tn_tensor *P, *L, *U;
+} tn_P_L_U;
+typedef struct tn_LU_pivots {
+    tn_tensor *LU, *pivots;
+} tn_LU_pivots;
+typedef struct tn_LU_pivots_info {
+    tn_tensor *LU, *pivots, *info;
+} tn_LU_pivots_info;
 typedef struct tn_Q_R {
     tn_tensor *Q, *R;
 } tn_Q_R;
+typedef struct tn_sign_logabsdet {
+    tn_tensor *sign, *logabsdet;
+} tn_sign_logabsdet;
+typedef struct tn_result_info {
+    tn_tensor *result, *info;
+} tn_result_info;
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
+typedef struct tn_solution_cloned_coefficient {
+    tn_tensor *solution, *cloned_coefficient;
+} tn_solution_cloned_coefficient;
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;

@@ -5,7 +5,7 @@
 /* Factors the lower triangle of l in place, column after column: column j less what the columns
  * before it contribute, over the root of its head. Returns the order of the first leading minor
  * that is not positive, 0: all are. */
-static int32_t cholesky_factor(const tni_planes *l) {
+static int32_t cholesky_columns(const tni_planes *l) {
     for (int64_t j = 0; j < l->n; j++) {
         tni_pair head;
         for (int64_t k = 0; k < j; k++) {
@@ -22,6 +22,31 @@ static int32_t cholesky_factor(const tni_planes *l) {
             tni_planes_set(l, i, j, tni_pair_div(tni_planes_get(l, i, j), head));
     }
     return 0;
+}
+
+/* The same by halves: A21 L11^-H below the first, and its square from the second. */
+static int32_t cholesky_factor(const tni_planes *l) {
+    const int64_t n = l->n, half = n / 2;
+    tni_planes head, low, tail;
+    int32_t info;
+    if (n <= TNI_COLUMNS_ALONE) return cholesky_columns(l);
+    head = tni_planes_part(l, 0, 0, half, half);
+    low = tni_planes_part(l, half, 0, n - half, half);
+    tail = tni_planes_part(l, half, half, n - half, n - half);
+    info = cholesky_factor(&head);
+    if (info) return info;
+    tni_planes_solve_right(&low, &head, TNI_ADJOINT, false);
+    for (int64_t j = 0; j < n - half; j += TNI_COLUMNS_ALONE) {
+        /* Only the lower triangle of the square, so many columns at a time. */
+        const int64_t wide =
+            n - half - j < TNI_COLUMNS_ALONE ? n - half - j : (int64_t)TNI_COLUMNS_ALONE;
+        const tni_planes c = tni_planes_part(&tail, j, j, n - half - j, wide),
+                         a = tni_planes_part(&low, j, 0, n - half - j, half),
+                         b = tni_planes_part(&low, j, 0, wide, half);
+        tni_planes_product(&c, &a, TNI_AS_IS, &b, TNI_ADJOINT, -1, true);
+    }
+    info = cholesky_factor(&tail);
+    return info ? info + (int32_t)half : 0;
 }
 
 static bool cholesky_check(tn_frame *f) {
@@ -90,3 +115,42 @@ TN_OPERATOR(linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) 
                    .example = "tn_linalg_cholesky(x)"),
             .forms = TN_OUT, .compose = linalg_cholesky_compose,
             .sample = "(3,3):pd | (2,4,4):pd upper=True")
+/* --- systems ---------------------------------------------------------------------------------- */
+
+/* L L^H x = b, or U^H U x = b. */
+static tn_tensor *cholesky_solved(tn_tensor *b, tn_tensor *l, bool upper) {
+    tn_tensor *adjoint = tni_adjoint(l);
+    b = tnp_linalg_solve_triangular(upper ? adjoint : l, b, false, true, false);
+    return tnp_linalg_solve_triangular(upper ? l : adjoint, b, true, true, false);
+}
+static bool cholesky_solve_compose(tn_frame *f) {
+    TN_ARGS(cholesky_solve, a, f);
+    if (!tni_matrix_fits(f, f->in[0], "self", false) ||
+        !tni_matrix_fits(f, f->in[1], "input2", true))
+        return false;
+    f->out[0] = cholesky_solved(f->in[0], f->in[1], a->upper);
+    return f->out[0] != NULL;
+}
+/* X of A X = self, where input2 is the Cholesky factor of A: L, or with upper L^H. */
+TN_OPERATOR(cholesky_solve,
+            "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex",
+                   .example = "tn_cholesky_solve(y, x)",
+                   .differs = "grad of tensor 1: torch's is not of the triangle alone"),
+            .forms = TN_OUT, .compose = cholesky_solve_compose,
+            .sample = "(3,2) (3,3):lower | (2,4,3) (4,4):upper True | (0,2) (0,0)")
+static bool cholesky_inverse_compose(tn_frame *f) {
+    TN_ARGS(cholesky_inverse, a, f);
+    tn_tensor *l = f->in[0];
+    if (!tni_matrix_fits(f, l, "self", true)) return false;
+    f->out[0] =
+        cholesky_solved(tnp_expand_as(tni_unit_of(l, l->size[l->ndim - 1]), l), l, a->upper);
+    return f->out[0] != NULL;
+}
+/* The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H. */
+TN_OPERATOR(cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_cholesky_inverse(x)",
+                   .differs = "grad: torch's is not of the triangle alone"),
+            .forms = TN_OUT, .compose = cholesky_inverse_compose,
+            .sample = "(3,3):pd | (2,4,4):pd True | (0,0)")

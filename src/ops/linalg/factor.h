@@ -9,6 +9,19 @@ TNI_INLINE tn_tensor *tni_adjoint(tn_tensor *t) {
     tn_tensor *turned = tnp_transpose(t, -2, -1);
     return turned && tni_is_complex(turned->dtype) ? tnp_conj(turned) : turned;
 }
+/* The last dimension, and the last two, for sums. */
+static TNI_UNUSED const int64_t tni_last_dims[2] = {-2, -1};
+TNI_INLINE tn_ints tni_last_dim(void) { return tni_ints(tni_last_dims + 1, 1); }
+TNI_INLINE tn_ints tni_last_two(void) { return tni_ints(tni_last_dims, 2); }
+/* The n x n unit matrix of t's dtype, on its device. */
+TNI_INLINE tn_tensor *tni_unit_of(const tn_tensor *t, int64_t n) {
+    return t ? tnp_eye(n, (tn_dtype)t->dtype, (tn_device_id)t->device) : NULL;
+}
+/* A copy of t whose last two dimensions are column-major. */
+TNI_INLINE tn_tensor *tni_in_columns(tn_tensor *t) {
+    t = tnp_clone(tnp_transpose(t, -2, -1), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    return tnp_transpose(t, -2, -1);
+}
 /* (a + b) / 2 */
 TNI_INLINE tn_tensor *tni_mean_of(tn_tensor *a, tn_tensor *b) {
     return tnp_mul_scalar(tnp_add(a, b, 1), tn_float(0.5));

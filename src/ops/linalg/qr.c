@@ -1,79 +1,6 @@
 /* qr.c - A = Q R by Householder reflections: linalg.qr. */
-#include "../../cpu/matrix.h"
+#include "../../cpu/householder.h"
 #include "factor.h"
-
-/* --- reflections ------------------------------------------------------------------------------ */
-
-/* The norm of a[i..m, j], of numbers scaled by a power of two so that no square overflows. */
-static double qr_norm(const tni_planes *a, int64_t i, int64_t j) {
-    double most = 0, sum = 0;
-    int power;
-    for (int64_t r = i; r < a->m; r++) {
-        const tni_pair v = tni_planes_get(a, r, j);
-        if (v.re != v.re || v.im != v.im) return v.re + v.im;
-        most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
-    }
-    if (most == 0 || most - most != 0) return most;
-    frexp(most, &power);
-    for (int64_t r = i; r < a->m; r++) {
-        const tni_pair v = tni_planes_get(a, r, j);
-        const double re = ldexp(v.re, -power), im = ldexp(v.im, -power);
-        sum = fma(re, re, fma(im, im, sum));
-    }
-    return ldexp(sqrt(sum), power);
-}
-
-/* H = I - tau v v^H, whose adjoint takes a[j..m, j] to beta e_1 with a real beta: v_0 is 1, the
- * rest of v replaces the column below the diagonal, beta the diagonal (LAPACK's larfg). */
-static tni_pair qr_reflection(const tni_planes *a, int64_t j) {
-    const tni_pair head = tni_planes_get(a, j, j);
-    const double rest = qr_norm(a, j + 1, j);
-    tni_pair tau = {0, 0}, under, beta = {0, 0};
-    if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(qr_norm(a, j, j), head.re);
-    tau.re = (beta.re - head.re) / beta.re;
-    tau.im = -head.im / beta.re;
-    under.re = head.re - beta.re;
-    under.im = head.im;
-    for (int64_t i = j + 1; i < a->m; i++)
-        tni_planes_set(a, i, j, tni_pair_div(tni_planes_get(a, i, j), under));
-    tni_planes_set(a, j, j, beta);
-    return tau;
-}
-
-/* x[j.., c] -= tau v (v^H x[j.., c]), with v in column j of a. */
-static void qr_reflect(const tni_planes *a, int64_t j, const tni_planes *x, int64_t c,
-                       tni_pair tau) {
-    tni_pair head = tni_planes_get(x, j, c), w = tni_column_dot(a, j, x, c, j + 1), minus;
-    w.re += head.re;
-    w.im += head.im;
-    w = tni_pair_mul(tau, w);
-    head.re -= w.re;
-    head.im -= w.im;
-    minus.re = -w.re;
-    minus.im = -w.im;
-    tni_planes_set(x, j, c, head);
-    tni_column_add(x, c, a, j, j + 1, a->m, minus);
-}
-
-/* a becomes R on and above its diagonal, the reflections below it; taus their factors. */
-static void qr_factor(const tni_planes *a, const tni_planes *taus) {
-    for (int64_t j = 0; j < taus->m; j++) {
-        tni_pair tau = qr_reflection(a, j);
-        tni_planes_set(taus, j, 0, tau);
-        tau = tni_planes_get(taus, j, 0); /* as rounded */
-        tau.im = -tau.im;
-        for (int64_t c = j + 1; c < a->n; c++) qr_reflect(a, j, a, c, tau);
-    }
-}
-/* The first columns of the product of the reflections. */
-static void qr_product(const tni_planes *a, const tni_planes *taus, const tni_planes *q) {
-    const tni_pair one = {1, 0}, zero = {0, 0};
-    for (int64_t c = 0; c < q->n; c++)
-        for (int64_t r = 0; r < q->m; r++) tni_planes_set(q, r, c, r == c ? one : zero);
-    for (int64_t j = taus->m - 1; j >= 0; j--)
-        for (int64_t c = j; c < q->n; c++) qr_reflect(a, j, q, c, tni_planes_get(taus, j, 0));
-}
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -106,6 +33,7 @@ static bool qr_check(tn_frame *f) {
     const tn_tensor *a = f->in[0];
     int64_t size[TN_MAX_DIMS];
     const int64_t none = 0;
+    int64_t more;
     qr_sizes s;
     if (!tni_matrix_fits(f, a, "A", false) || !qr_mode(f)) return false;
     s = qr_sizes_of(f);
@@ -121,8 +49,21 @@ static bool qr_check(tn_frame *f) {
         return false;
     size[a->ndim - 2] = f->type == QR_R ? s.least : s.q;
     size[a->ndim - 1] = s.n;
+    if (!tni_reflectors_size(s.m, s.n > s.q ? s.n : s.q, &more) || !tni_add(more, s.least, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_announce_columns(f, 1, (tn_dtype)a->dtype, a->ndim, size) &&
-           tni_planes_ask(f, a->dtype, s.m, s.n, s.m, s.q, s.least);
+           tni_planes_ask(f, a->dtype, s.m, s.n, s.m, s.q, more);
+}
+/* The first columns of Q: one reflection after another where a was factored so. */
+static void qr_product(tni_reflectors *r, const tni_planes *a, const tni_planes *taus,
+                       const tni_planes *q) {
+    if (a->n > TNI_COLUMNS_ALONE || q->n > TNI_COLUMNS_ALONE) {
+        tni_reflections_product(r, a, taus->m, 0, taus, q);
+        return;
+    }
+    tni_planes_unit(q);
+    for (int64_t j = taus->m - 1; j >= 0; j--)
+        for (int64_t c = j; c < q->n; c++) tni_reflect(a, j, j, q, c, tni_planes_get(taus, j, 0));
 }
 static void qr_task(tn_frame *f, int64_t i, void *scratch) {
     const qr_sizes s = qr_sizes_of(f);
@@ -130,10 +71,11 @@ static void qr_task(tn_frame *f, int64_t i, void *scratch) {
     const tni_planes a = tni_planes_in(f, &scratch, dtype, s.m, s.n),
                      q = tni_planes_in(f, &scratch, dtype, s.m, s.q),
                      taus = tni_planes_in(f, &scratch, dtype, s.least, 1);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, s.m, s.n > s.q ? s.n : s.q);
     tni_planes_load(&a, f->in[0], f->in[0], i, TNI_AS_IS);
-    qr_factor(&a, &taus);
+    tni_qr_factor(&r, &a, &taus);
     if (f->type != QR_R) {
-        qr_product(&a, &taus, &q);
+        qr_product(&r, &a, &taus, &q);
         tni_planes_store(&q, f->out[0], i, TNI_AS_IS);
     }
     tni_planes_clear(&a, true);

@@ -1,50 +1,13 @@
-/* solve.c - triangular systems: linalg.solve_triangular. */
+/* solve.c - triangular systems: linalg.solve_triangular, triangular_solve. */
 #include "../../cpu/matrix.h"
 #include "factor.h"
 
-/* t x = b column after column of x, in place of b: what is known of x goes from the rest. */
-static void triangular_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
-    /* From the last row upwards if t is upper, else from the first down: x[j] is known when its
-     * column of t is subtracted from the rows that are left. */
-    for (int64_t c = 0; c < x->n; c++)
-        for (int64_t step = 0; step < x->m; step++) {
-            const int64_t j = upper ? x->m - 1 - step : step;
-            tni_pair v = tni_planes_get(x, j, c), minus;
-            if (!unit) {
-                tni_planes_set(x, j, c, tni_pair_div(v, tni_planes_get(t, j, j)));
-                v = tni_planes_get(x, j, c); /* as rounded */
-            }
-            minus.re = -v.re;
-            minus.im = -v.im;
-            if (upper)
-                tni_column_add(x, c, t, j, 0, j, minus);
-            else
-                tni_column_add(x, c, t, j, j + 1, x->m, minus);
-        }
-}
-
-/* The batches of both, and B's last two dimensions. */
-static bool triangular_shape(tn_frame *f, tni_shape *s) {
-    const tn_tensor *a = f->in[0], *b = f->in[1];
-    char one[128], other[128];
-    s->ndim = 0;
-    if (!tni_broadcast(s, a->ndim - 2, a->size) || !tni_broadcast(s, b->ndim - 2, b->size))
-        return tn_fail(f, TN_INVALID, "the batches of self %s and B %s cannot be broadcast",
-                       tni_shape_text(one, sizeof one, a->ndim, a->size),
-                       tni_shape_text(other, sizeof other, b->ndim, b->size));
-    s->size[s->ndim++] = b->size[b->ndim - 2];
-    s->size[s->ndim++] = b->size[b->ndim - 1];
-    return true;
-}
 static bool triangular_check(tn_frame *f) {
     TN_ARGS(linalg_solve_triangular, o, f);
     const tn_tensor *a = f->in[0], *b = f->in[1];
     tni_shape s;
     int64_t n, k;
     if (!tni_matrix_fits(f, a, "self", true) || !tni_matrix_fits(f, b, "B", false)) return false;
-    if (a->dtype != b->dtype)
-        return tn_fail(f, TN_TYPE, "self is %s, but B is %s", tni_dtype(a->dtype)->text,
-                       tni_dtype(b->dtype)->text);
     /* n: the size of self; k: the number of systems. */
     n = b->size[b->ndim - (o->left ? 2 : 1)];
     k = b->size[b->ndim - (o->left ? 1 : 2)];
@@ -52,7 +15,10 @@ static bool triangular_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "B has %lld %s, but self is %lld x %lld", (long long)n,
                        o->left ? "rows" : "columns", (long long)a->size[a->ndim - 1],
                        (long long)a->size[a->ndim - 1]);
-    return triangular_shape(f, &s) && tni_planes_ask(f, a->dtype, n, n, n, k, 0) &&
+    if (!tni_batches_fit(f, &s, a, "self", b, "B")) return false;
+    s.size[s.ndim++] = b->size[b->ndim - 2];
+    s.size[s.ndim++] = b->size[b->ndim - 1];
+    return tni_planes_ask(f, a->dtype, n, n, n, k, 0) &&
            tn_announce_columns(f, 0, (tn_dtype)a->dtype, s.ndim, s.size);
 }
 static void triangular_task(tn_frame *f, int64_t i, void *scratch) {
@@ -64,7 +30,7 @@ static void triangular_task(tn_frame *f, int64_t i, void *scratch) {
                x = tni_planes_in(f, &scratch, f->in[0]->dtype, n, k);
     tni_planes_load(&t, f->in[0], f->out[0], i, turned);
     tni_planes_load(&x, f->in[1], f->out[0], i, turned);
-    triangular_solve(&t, &x, o->upper == o->left, o->unitriangular);
+    tni_planes_solve(&t, &x, o->upper == o->left, o->unitriangular);
     tni_planes_store(&x, f->out[0], i, turned);
 }
 static void triangular_run(tn_frame *f) {
@@ -100,3 +66,29 @@ TN_OPERATOR(linalg_solve_triangular,
                       "(3,3):lower (2,2,3) upper=False left=False unitriangular=True | "
                       "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
                       "(35,35):lower (35,20) upper=False")
+
+static bool old_triangular_compose(tn_frame *f) {
+    TN_ARGS(triangular_solve, o, f);
+    tn_tensor *b = f->in[0], *a = f->in[1], *x;
+    tni_shape s;
+    if (!tni_matrix_fits(f, b, "self", false) || !tni_matrix_fits(f, a, "A", true) ||
+        !tni_batches_fit(f, &s, b, "self", a, "A"))
+        return false;
+    x = tnp_linalg_solve_triangular(o->transpose ? tnp_transpose(a, -2, -1) : a, b,
+                                    o->upper != o->transpose, true, o->unitriangular);
+    s.size[s.ndim++] = a->size[a->ndim - 2];
+    s.size[s.ndim++] = a->size[a->ndim - 1];
+    f->out[0] = x;
+    f->out[1] = tni_in_columns(tnp_expand(a, tni_ints(s.size, s.ndim), false));
+    return x && f->out[1];
+}
+/* X of A X = self, of the triangle of A or, with transpose, of A^T; and a copy of A. torch keeps it
+ * for old programs: linalg_solve_triangular. */
+TN_OPERATOR(triangular_solve,
+            "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
+            "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+            TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), (*, n, n)",
+                   .example = "tn_triangular_solve(y, x)"),
+            .compose = old_triangular_compose,
+            .sample = "(3,2) (3,3):upper | (2,4,3) (4,4):lower upper=False transpose=True | "
+                      "(3,2) (3,3):upper unitriangular=True")
