@@ -53,7 +53,7 @@
  *   [6]  random          28  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
- *   [9]  words           63  enums of options, and result structs
+ *   [9]  words           66  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2184  arithmetic, functions, activations, comparisons, logic
@@ -62,23 +62,27 @@
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers         725  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
- *   [17] io             142  files: safetensors are read and written, IDX and raw bytes are read
- *   [18] beside         121  helpers for bindings: names in messages, calls at exit,
+ *   [17] distributed    176  what several ranks do together: sums, copies, messages
+ *   [18] io             142  files: safetensors are read and written, IDX and raw bytes are read
+ *   [19] beside         121  helpers for bindings: names in messages, calls at exit,
  *                            uninterruptible calls, time
- *   [19] row            393  define operators of your own: arguments, shapes, loop, gradient
- *   [20] extend         121  for module trees and bindings: ownership, data, schemas
- *   [21] device         384  devices beside the CPU: how a backend plugs in, and what a program
+ *   [20] row            393  define operators of your own: arguments, shapes, loop, gradient
+ *   [21] extend         121  for module trees and bindings: ownership, data, schemas
+ *   [22] device         384  devices beside the CPU: how a backend plugs in, and what a program
  *                            asks of one
- *   [22] plan            61  how much memory a program would take, found by running it on shapes
+ *   [23] group          151  several ranks that work together: each runs the same program on its
+ *                            own part of the data, and they exchange tensors by the operators
+ *                            tn_distributed_..
+ *   [24] plan            61  how much memory a program would take, found by running it on shapes
  *                            alone
- *   [23] renamed         40  old names, each with a warning; they go with the next release
- *   [24] cxx            459  C++ only: what the functions of namespace tn take
- *   [25] overloads     3379  C++: every operator as a function, with default arguments
- *   [26] methods       1452  C++: every operator that takes a tensor self as a method
- *   [27] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
- *   [28] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
- *   [29] results        209  C++: several results of an operator
- *   [30] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
+ *   [25] renamed         40  old names, each with a warning; they go with the next release
+ *   [26] cxx            459  C++ only: what the functions of namespace tn take
+ *   [27] overloads     3455  C++: every operator as a function, with default arguments
+ *   [28] methods       1452  C++: every operator that takes a tensor self as a method
+ *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
+ *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
+ *   [31] results        209  C++: several results of an operator
+ *   [32] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
  *                            your own
  *
  * The implementation follows the chapters; only the file that defines
@@ -91,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_bb51877a55df)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b612c14bc41a)
 #else
-#define TNI_NAMESPACE tn_bb51877a55df
+#define TNI_NAMESPACE tn_b612c14bc41a
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1433,6 +1437,9 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
     TN_MEMORY_FORMAT_CHANNELS_LAST_3D } tn_memory_format;
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
+typedef enum tn_reduce_op { TN_REDUCE_OP_SUM = 1, TN_REDUCE_OP_AVG, TN_REDUCE_OP_PRODUCT,
+    TN_REDUCE_OP_MIN, TN_REDUCE_OP_MAX, TN_REDUCE_OP_BAND, TN_REDUCE_OP_BOR,
+    TN_REDUCE_OP_BXOR } tn_reduce_op;
 
 /* Several results. */
 typedef struct tn_min_max {
@@ -7634,7 +7641,183 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [17] io.h
+ * == [17] distributed.h
+ *
+ * What several ranks do together: sums, copies, messages.
+ *
+ * Generated by tools/optable from src/ops; `make headers` writes it again. */
+
+TNI_EXTERN_C_BEGIN
+
+/* --- what all ranks of a group do together: broadcast, sums and other reductions,
+ * gathering, scattering, waiting --- */
+
+/* Every rank's tensor becomes that of rank src of the group.
+ *   schema  distributed_broadcast(Tensor(a!) tensor, int src) -> ()
+ *   shapes  tensor (*), the same on all ranks
+ *   example tn_distributed_broadcast(x, 0) */
+typedef struct tn_distributed_broadcast_args {
+    tn_tensor *tensor;
+    int64_t src;
+    TNI_NAMED_OPTIONS
+} tn_distributed_broadcast_args;
+TN_API bool tn_distributed_broadcast_at(const char *file, int line,
+    const tn_distributed_broadcast_args *args);
+TN_API bool tnp_distributed_broadcast(tn_tensor *tensor, int64_t src);
+#ifndef __cplusplus
+#define tn_distributed_broadcast(tensor_, ...) TNI_CALL(tn_distributed_broadcast, \
+    .tensor = tensor_, .src = __VA_ARGS__)
+#endif
+
+/* Every rank's tensor becomes the sum, or what op says, of all ranks' tensors, element by element,
+ * with the same bits on all. Integers wrap and have no avg; the sum and product of bools are or and
+ * and; a NaN wins min and max. Complex numbers have sum and avg alone, bits (band, bor, bxor)
+ * integers and bools.
+ *   schema  distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()
+ *   shapes  tensor (*), the same on all ranks
+ *   example tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG) */
+typedef struct tn_distributed_all_reduce_args {
+    tn_reduce_op op;
+    tn_tensor *tensor;
+    TNI_NAMED_OPTIONS
+} tn_distributed_all_reduce_args;
+TN_API bool tn_distributed_all_reduce_at(const char *file, int line,
+    const tn_distributed_all_reduce_args *args);
+TN_API bool tnp_distributed_all_reduce(tn_tensor *tensor, tn_reduce_op op);
+#ifndef __cplusplus
+#define tn_distributed_all_reduce(...) TNI_CALL(tn_distributed_all_reduce, \
+    .op = TN_REDUCE_OP_SUM, .tensor = __VA_ARGS__)
+#endif
+
+/* The same for rank dst alone: its tensor becomes the sum, those of the other ranks stay.
+ *   schema  distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()
+ *   shapes  tensor (*), the same on all ranks
+ *   example tn_distributed_reduce(x, 0) */
+typedef struct tn_distributed_reduce_args {
+    tn_reduce_op op;
+    tn_tensor *tensor;
+    int64_t dst;
+    TNI_NAMED_OPTIONS
+} tn_distributed_reduce_args;
+TN_API bool tn_distributed_reduce_at(const char *file, int line,
+    const tn_distributed_reduce_args *args);
+TN_API bool tnp_distributed_reduce(tn_tensor *tensor, int64_t dst, tn_reduce_op op);
+#ifndef __cplusplus
+#define tn_distributed_reduce(tensor_, ...) TNI_CALL(tn_distributed_reduce, \
+    .op = TN_REDUCE_OP_SUM, .tensor = tensor_, .dst = __VA_ARGS__)
+#endif
+
+/* The inputs of all ranks, one after the other in the order of ranks, into every rank's output.
+ *   schema  distributed_all_gather(Tensor(a!) output, Tensor input) -> ()
+ *   shapes  input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype
+ *   example tn_distributed_all_gather(y, x) */
+typedef struct tn_distributed_all_gather_args {
+    tn_tensor *output, *input;
+    TNI_NAMED_OPTIONS
+} tn_distributed_all_gather_args;
+TN_API bool tn_distributed_all_gather_at(const char *file, int line,
+    const tn_distributed_all_gather_args *args);
+TN_API bool tnp_distributed_all_gather(tn_tensor *output, tn_tensor *input);
+#ifndef __cplusplus
+#define tn_distributed_all_gather(output_, ...) TNI_CALL(tn_distributed_all_gather, \
+    .output = output_, .input = __VA_ARGS__)
+#endif
+
+/* The sum, or what op says, of all ranks' inputs; rank r gets the r-th of as many equal parts as
+ * there are ranks.
+ *   schema  distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) ->
+ *           ()
+ *   shapes  input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype
+ *   example tn_distributed_reduce_scatter(y, x) */
+typedef struct tn_distributed_reduce_scatter_args {
+    tn_reduce_op op;
+    tn_tensor *output, *input;
+    TNI_NAMED_OPTIONS
+} tn_distributed_reduce_scatter_args;
+TN_API bool tn_distributed_reduce_scatter_at(const char *file, int line,
+    const tn_distributed_reduce_scatter_args *args);
+TN_API bool tnp_distributed_reduce_scatter(tn_tensor *output, tn_tensor *input, tn_reduce_op op);
+#ifndef __cplusplus
+#define tn_distributed_reduce_scatter(output_, ...) TNI_CALL(tn_distributed_reduce_scatter, \
+    .op = TN_REDUCE_OP_SUM, .output = output_, .input = __VA_ARGS__)
+#endif
+
+/* Part r of the input, of as many equal parts along dim 0 as there are ranks, goes to rank r; part
+ * r of the output is what came from rank r.
+ *   schema  distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()
+ *   shapes  input (ranks n, *), output (ranks n, *), of one dtype
+ *   example tn_distributed_all_to_all(y, x) */
+typedef struct tn_distributed_all_to_all_args {
+    tn_tensor *output, *input;
+    TNI_NAMED_OPTIONS
+} tn_distributed_all_to_all_args;
+TN_API bool tn_distributed_all_to_all_at(const char *file, int line,
+    const tn_distributed_all_to_all_args *args);
+TN_API bool tnp_distributed_all_to_all(tn_tensor *output, tn_tensor *input);
+#ifndef __cplusplus
+#define tn_distributed_all_to_all(output_, ...) TNI_CALL(tn_distributed_all_to_all, \
+    .output = output_, .input = __VA_ARGS__)
+#endif
+
+/* Returns when all ranks of the group have called it.
+ *   schema  distributed_barrier() -> ()
+ *   shapes  none
+ *   example tn_distributed_barrier() */
+typedef struct tn_distributed_barrier_args {
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_distributed_barrier_args;
+TN_USE_RESULT TN_API bool tn_distributed_barrier_at(const char *file, int line,
+    const tn_distributed_barrier_args *args);
+TN_USE_RESULT TN_API bool tnp_distributed_barrier(void);
+#ifndef __cplusplus
+#define tn_distributed_barrier(...) TNI_CALL(tn_distributed_barrier, .tni_last = 0, __VA_ARGS__)
+#endif
+
+/* --- tensors from one rank to another --- */
+
+/* Sends the tensor to rank dst of the group, which receives it with the same tag; returns when it
+ * has it. dst -1: to nobody.
+ *   schema  distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()
+ *   shapes  tensor (*)
+ *   example tn_distributed_send(x, 1) */
+typedef struct tn_distributed_send_args {
+    int64_t tag;
+    tn_tensor *tensor;
+    int64_t dst;
+    TNI_NAMED_OPTIONS
+} tn_distributed_send_args;
+TN_USE_RESULT TN_API bool tn_distributed_send_at(const char *file, int line,
+    const tn_distributed_send_args *args);
+TN_USE_RESULT TN_API bool tnp_distributed_send(tn_tensor *tensor, int64_t dst, int64_t tag);
+#ifndef __cplusplus
+#define tn_distributed_send(tensor_, ...) TNI_CALL(tn_distributed_send, .tensor = tensor_, \
+    .dst = __VA_ARGS__)
+#endif
+
+/* Receives into the tensor what rank src of the group sends to this one with the same tag. Shape
+ * and dtype are the same on both ends. src -1: from nobody, the tensor stays.
+ *   schema  distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()
+ *   shapes  tensor (*)
+ *   example tn_distributed_recv(x, 0) */
+typedef struct tn_distributed_recv_args {
+    int64_t tag;
+    tn_tensor *tensor;
+    int64_t src;
+    TNI_NAMED_OPTIONS
+} tn_distributed_recv_args;
+TN_API bool tn_distributed_recv_at(const char *file, int line,
+    const tn_distributed_recv_args *args);
+TN_API bool tnp_distributed_recv(tn_tensor *tensor, int64_t src, int64_t tag);
+#ifndef __cplusplus
+#define tn_distributed_recv(tensor_, ...) TNI_CALL(tn_distributed_recv, .tensor = tensor_, \
+    .src = __VA_ARGS__)
+#endif
+
+TNI_EXTERN_C_END
+
+/* ================================================================================================
+ * == [18] io.h
  *
  * Files: safetensors are read and written, IDX and raw bytes are read. State dicts also from
  * and to memory, for programs that carry their model with them (tools/embed.c).
@@ -7776,7 +7959,7 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [18] beside.h
+ * == [19] beside.h
  *
  * Helpers for bindings: names in messages, calls at exit, uninterruptible calls, time.
  *
@@ -7897,7 +8080,7 @@ TNI_EXTERN_C_END
 
 
 /* ================================================================================================
- * == [19] row.h
+ * == [20] row.h
  *
  * Define operators of your own: arguments, shapes, loop, gradient.
  *
@@ -8290,7 +8473,7 @@ TN_API void tn_recording_free(tn_recording *recording);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [20] extend.h
+ * == [21] extend.h
  *
  * For module trees and bindings: ownership, data, schemas.
  *
@@ -8411,7 +8594,7 @@ TN_API uint64_t tn_random64(tn_generator *generator);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [21] device.h
+ * == [22] device.h
  *
  * Devices beside the CPU: how a backend plugs in, and what a program asks of one.
  *
@@ -8795,7 +8978,158 @@ TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [22] plan.h
+ * == [23] group.h
+ *
+ * Several ranks that work together: each runs the same program on its own part of the
+ * data, and they exchange tensors by the operators tn_distributed_...
+ *
+ * A group is what one rank sees of them. Ranks are threads of this process (tn_group_threads,
+ * tn_group_spawn), or whatever a backend makes them (tn_group_new). A thread without a group is a
+ * world of one rank: there every one of these operators is the call that it is for one.
+ *
+ *     static bool rank(int32_t r, void *user) {
+ *         tn_tensor *x = tn_full(TN_DIMS(2), r);
+ *         return tn_distributed_all_reduce(x) && tn_print(x);
+ *     }
+ *     tn_group_spawn(4, rank, NULL); // four times [6., 6.]
+ *
+ * All ranks of a group make the same calls in the same order. A call in which they differ (other
+ * operators, shapes, dtypes, options) is an error on every rank, has changed nothing, and the next
+ * call may be right. A rank that leaves (tn_group_free), or waits beyond the time limit, ends the
+ * group: calls of the others, also those under way, fail and say which rank it was. Sums are made
+ * in a fixed tree of the ranks, so the same ranks give the same bits whoever comes first, and all
+ * ranks have them. */
+
+TNI_EXTERN_C_BEGIN
+
+typedef struct tn_group tn_group;
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+/* Runs body(rank, user) in `ranks` new threads, each in a group of all of them, which is its
+ * current one, in the caller's context and in a scope of its own; returns when all have returned.
+ * False with the error of the rank that failed first: its body returned false, or left an error.
+ * False with INVALID for less than 1 or more than 1024 ranks, UNSUPPORTED without threads. */
+typedef bool (*tn_group_body)(int32_t rank, void *user);
+TN_API bool tn_group_spawn_at(const char *file, int line, int32_t ranks, tn_group_body body,
+                              void *user);
+#define tn_group_spawn(ranks, body, user) tn_group_spawn_at(__FILE__, __LINE__, ranks, body, user)
+
+/* A meeting place of 1 to 1024 ranks that are threads of this process, in any context. Each thread
+ * joins once, by its rank, and gets the group. The place may be freed when all have joined; until
+ * then tn_group_free of it is the end for those that have. NULL with an error. */
+TN_API tn_group *tn_group_threads_at(const char *file, int line, int32_t ranks);
+#define tn_group_threads(ranks) tn_group_threads_at(__FILE__, __LINE__, ranks)
+TN_API tn_group *tn_group_join_at(const char *file, int line, tn_group *place, int32_t rank);
+#define tn_group_join(place, rank) tn_group_join_at(__FILE__, __LINE__, place, rank)
+/* Leaves the group, which ends with it in this thread; NULL is allowed. A context that ends frees
+ * its groups. Other ranks fail in their next call in which this one is missing. */
+TN_API void tn_group_free(tn_group *g);
+
+/* Makes g the calling thread's group in its current context (NULL: it is alone) and returns the one
+ * before. One thread at a time uses a group. */
+TN_API tn_group *tn_group_use(tn_group *g);
+TN_API tn_group *tn_group_current(void); /* NULL: none */
+/* The number of this rank, from 0, and of all; of NULL, 0 and 1. -1 of a place. */
+TN_API int32_t tn_group_rank(const tn_group *g);
+TN_API int32_t tn_group_size(const tn_group *g);
+TN_API const char *tn_group_kind(const tn_group *g); /* "threads"; "one" of NULL */
+
+/* Called by all ranks of g: those with the same color, 0 or more, are a new group, in the order of
+ * their ranks. The caller frees it. NULL without an error for a negative color; with an error, on
+ * all ranks, if one of them fails. g NULL: the new group has one rank. */
+TN_API tn_group *tn_group_split_at(const char *file, int line, tn_group *g, int32_t color);
+#define tn_group_split(g, color) tn_group_split_at(__FILE__, __LINE__, g, color)
+
+/* How long a call of this rank waits for others: 1800 seconds at the start. False with INVALID
+ * unless it is above 0. */
+TN_API bool tn_group_set_limit_at(const char *file, int line, tn_group *g, double seconds);
+#define tn_group_set_limit(g, seconds) tn_group_set_limit_at(__FILE__, __LINE__, g, seconds)
+
+/* --- backends --------------------------------------------------------------------------------- */
+
+/* How a call of a backend waits, and where it says why it failed. */
+typedef struct tn_group_wait {
+    double seconds;              /* at most */
+    bool (*stopped)(void *call); /* whether the call is to end early; asked now and then */
+    void *call;
+    char why[256]; /* a sentence without a full stop: "rank 2 has left the group" */
+} tn_group_wait;
+
+#define TN_GROUP_VERSION 1
+/* What makes several ranks of the host a group. `rank` is the state that one rank was made with;
+ * one thread at a time uses it. Memory is the host's. All but send and recv are called by all
+ * ranks, in the same order, with sizes that fit. Each returns when the caller's memory may be used
+ * again, or false and why; then every further call fails as well, on all ranks. */
+typedef struct tn_group_backend {
+    uint32_t version, bytes; /* TN_GROUP_VERSION, sizeof(tn_group_backend) */
+    const char *kind;        /* "mpi" */
+    /* all[at[r] .. at[r + 1]) is on every rank what rank r gave as `mine`; at has size + 1 numbers
+     * from 0, equal on all ranks (MPI_Allgatherv). mine may lie in `all`, in its place */
+    bool (*gather)(void *rank, const void *mine, void *all, const int64_t *at, tn_group_wait *w);
+    /* mine[give[r] .. give[r + 1]) goes to rank r; what comes from it goes to theirs[take[r] ..
+     * take[r + 1]) (MPI_Alltoallv). A rank's part for itself may lie in its place already */
+    bool (*exchange)(void *rank, const void *mine, const int64_t *give, void *theirs,
+                     const int64_t *take, tn_group_wait *w);
+    /* Between two ranks: the n bytes at `data` go from one call of send to one of recv with the
+     * same tag, if the `bytes` at `head`, which describe them, are equal; else both calls return
+     * true and the other's head is in `other`. */
+    bool (*send)(void *rank, int32_t to, int64_t tag, const void *head, void *other, int64_t bytes,
+                 const void *data, int64_t n, tn_group_wait *w);
+    bool (*recv)(void *rank, int32_t from, int64_t tag, const void *head, void *other,
+                 int64_t bytes, void *data, int64_t n, tn_group_wait *w);
+    /* The state of rank `me` in a new group of n of this one's ranks. n 0: the caller is in none,
+     * and the result is NULL. NULL without n 0: why */
+    void *(*part)(void *rank, const int32_t *member, int32_t n, int32_t me, tn_group_wait *w);
+    void (*leave)(void *rank); /* gives the state back; others that wait for this rank fail */
+} tn_group_backend;
+
+/* A group over a backend's state of this rank, which it takes over, on failure too; the caller
+ * frees it. NULL with an error: another version, a rank that is none of 1 to 1024. */
+TN_API tn_group *tn_group_new_at(const char *file, int line, const tn_group_backend *backend,
+                                 void *state, int32_t rank, int32_t size);
+#define tn_group_new(backend, state, rank, size) \
+    tn_group_new_at(__FILE__, __LINE__, backend, state, rank, size)
+
+/* --- for devices: a call of a distributed row ------------------------------------------------- */
+
+typedef enum tn_collective_kind {
+    TN_BROADCAST = 1,
+    TN_ALL_REDUCE,
+    TN_REDUCE,
+    TN_ALL_GATHER,
+    TN_REDUCE_SCATTER,
+    TN_ALL_TO_ALL,
+    TN_SEND,
+    TN_RECV,
+    TN_BARRIER
+} tn_collective_kind;
+/* What a call asks for. Tensors of rows that take one are both input and output. */
+typedef struct tn_collective {
+    tn_group *group; /* NULL: one rank */
+    tn_collective_kind kind;
+    int32_t rank, size;
+    int32_t peer; /* src or dst; -1: none */
+    int32_t op;   /* a tn_reduce_op, or 0 */
+    tn_tensor *input, *output;
+} tn_collective;
+/* For look, prepare and run of a device's row. */
+TN_API void tn_collective_of(tn_collective *c, const tn_frame *f);
+/* For look: waits until all ranks of the group are in the same call, as the CPU's rows do; false
+ * with the error that all ranks have. Not for TN_SEND and TN_RECV. */
+TN_API bool tn_collective_meet(tn_frame *f, const tn_collective *c);
+/* For look, behind tn_collective_meet: what each rank has at `mine`, in their order. */
+TN_API bool tn_collective_share(tn_frame *f, const tn_collective *c, const void *mine, void *all,
+                                int64_t bytes);
+/* One pointer that a device's backend keeps with a group; release(at) is called when the group is
+ * freed. kept: NULL before keep. */
+TN_API void tn_group_keep(tn_group *g, void *at, void (*release)(void *at));
+TN_API void *tn_group_kept(const tn_group *g);
+
+TNI_EXTERN_C_END
+
+/* ================================================================================================
+ * == [24] plan.h
  *
  * How much memory a program would take, found by running it on shapes alone.
  *
@@ -8856,7 +9190,7 @@ TN_API bool tn_plan_end_at(const char *file, int line, tn_plan *plan);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [23] renamed.h
+ * == [25] renamed.h
  *
  * Old names, each with a warning; they go with the next release.
  *
@@ -8896,7 +9230,7 @@ TNI_EXTERN_C_END
 
 
 /* ================================================================================================
- * == [24] cxx.h
+ * == [26] cxx.h
  *
  * C++ only: what the functions of namespace tn take.
  *
@@ -9355,7 +9689,7 @@ TNI_NAMESPACE_END
 #endif
 
 /* ================================================================================================
- * == [25] overloads.h
+ * == [27] overloads.h
  *
  * C++: every operator as a function, with default arguments.
  *
@@ -10161,6 +10495,72 @@ template <class K = as_objects> inline typename K::one digamma(tensor_ref self, 
 }
 template <class K = as_objects> inline typename K::one digamma_(tensor_ref self, site at = site()) {
     return K::write(tn_digamma_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> inline bool distributed_all_gather(tensor_ref output,
+    tensor_ref input, site at = site()) {
+    return K::call(tn_distributed_all_gather_at, at, {output.value, input.value});
+}
+struct distributed_all_reduce_options {
+    typedef distributed_all_reduce_options self_;
+    TNI_OPTION(tn_reduce_op, op, TN_REDUCE_OP_SUM)
+};
+template <class K = as_objects> inline bool distributed_all_reduce(tensor_ref tensor,
+    tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_all_reduce_at, at, {op, tensor.value});
+}
+template <class K = as_objects> inline bool distributed_all_reduce(tensor_ref tensor,
+    distributed_all_reduce_options o, site at = site()) {
+    return K::call(tn_distributed_all_reduce_at, at, {o.op, tensor.value});
+}
+template <class K = as_objects> inline bool distributed_all_to_all(tensor_ref output,
+    tensor_ref input, site at = site()) {
+    return K::call(tn_distributed_all_to_all_at, at, {output.value, input.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_barrier(site at = site()) {
+    return K::call(tn_distributed_barrier_at, at, {0});
+}
+template <class K = as_objects> inline bool distributed_broadcast(tensor_ref tensor, integer src,
+    site at = site()) {
+    return K::call(tn_distributed_broadcast_at, at, {tensor.value, src.value});
+}
+struct distributed_recv_options {
+    typedef distributed_recv_options self_;
+    TNI_OPTION(integer, tag, 0)
+};
+template <class K = as_objects> inline bool distributed_recv(tensor_ref tensor, integer src,
+    integer tag = 0, site at = site()) {
+    return K::call(tn_distributed_recv_at, at, {tag.value, tensor.value, src.value});
+}
+template <class K = as_objects> inline bool distributed_recv(tensor_ref tensor, integer src,
+    distributed_recv_options o, site at = site()) {
+    return K::call(tn_distributed_recv_at, at, {o.tag.value, tensor.value, src.value});
+}
+typedef distributed_all_reduce_options distributed_reduce_options;
+template <class K = as_objects> inline bool distributed_reduce(tensor_ref tensor, integer dst,
+    tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_reduce_at, at, {op, tensor.value, dst.value});
+}
+template <class K = as_objects> inline bool distributed_reduce(tensor_ref tensor, integer dst,
+    distributed_reduce_options o, site at = site()) {
+    return K::call(tn_distributed_reduce_at, at, {o.op, tensor.value, dst.value});
+}
+typedef distributed_all_reduce_options distributed_reduce_scatter_options;
+template <class K = as_objects> inline bool distributed_reduce_scatter(tensor_ref output,
+    tensor_ref input, tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_reduce_scatter_at, at, {op, output.value, input.value});
+}
+template <class K = as_objects> inline bool distributed_reduce_scatter(tensor_ref output,
+    tensor_ref input, distributed_reduce_scatter_options o, site at = site()) {
+    return K::call(tn_distributed_reduce_scatter_at, at, {o.op, output.value, input.value});
+}
+typedef distributed_recv_options distributed_send_options;
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_send(tensor_ref tensor,
+    integer dst, integer tag = 0, site at = site()) {
+    return K::call(tn_distributed_send_at, at, {tag.value, tensor.value, dst.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_send(tensor_ref tensor,
+    integer dst, distributed_send_options o, site at = site()) {
+    return K::call(tn_distributed_send_at, at, {o.tag.value, tensor.value, dst.value});
 }
 template <class K = as_objects> inline typename K::one div(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
@@ -12389,6 +12789,16 @@ TNI_TN_END
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma_(...) tn::digamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_gather(...) tn::distributed_all_gather<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_reduce(...) tn::distributed_all_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_to_all(...) tn::distributed_all_to_all<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_barrier(...) tn::distributed_barrier<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_broadcast(...) tn::distributed_broadcast<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_recv(...) tn::distributed_recv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_reduce(...) tn::distributed_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_reduce_scatter(...) \
+    tn::distributed_reduce_scatter<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_send(...) tn::distributed_send<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div(...) tn::div<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div_(...) tn::div_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div_scalar(...) tn::div<tn::detail::as_c>(__VA_ARGS__)
@@ -12734,7 +13144,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [26] methods.h
+ * == [28] methods.h
  *
  * C++: every operator that takes a tensor self as a method.
  *
@@ -14186,7 +14596,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [27] cxx_tensor.h
+ * == [29] cxx_tensor.h
  *
  * C++ only: tensors that own themselves, with operators and indices.
  *
@@ -14675,7 +15085,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [28] cxx_operators.h
+ * == [30] cxx_operators.h
  *
  * C++ only: lists of tensors, operators, indices, iteration, printing.
  *
@@ -15265,7 +15675,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [29] results.h
+ * == [31] results.h
  *
  * C++: several results of an operator.
  *
@@ -15474,7 +15884,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [30] cxx_autograd.h
+ * == [32] cxx_autograd.h
  *
  * C++ only: scopes and modes as guards, gradients, hooks, functions of your own.
  *
@@ -15766,13 +16176,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* bb51877a55df is the hash of the chapters above: who includes this refers to a symbol of
+/* b612c14bc41a is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_bb51877a55df;
+TN_API const char tn_layout_b612c14bc41a;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_bb51877a55df;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b612c14bc41a;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -15790,7 +16200,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_bb51877a55df = 1;
+const char tn_layout_b612c14bc41a = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -15893,6 +16303,7 @@ struct tni_block {
     uint32_t place_hold;
     uint32_t unstopped;
     tn_path *path;
+    struct tn_group *group;
     int64_t live_count;
     uint8_t warned;
     void *bin[TNI_BINS];
@@ -16161,12 +16572,77 @@ TN_PRIV void tni_file_close(tni_file *f);
 TN_PRIV void tni_files_fill(tn_files *files);
 
 TN_PRIV double tni_now(tn_context *c);
+TN_PRIV double tni_clock(void);
 
 TN_PRIV int tni_utf8(const char *at);
 
 TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
                              const char *text, double begin, double end);
 TN_PRIV bool tni_profile_on(tn_context *c);
+
+/* src/base/sync.h - threads, mutexes and conditions of the system, one spelling for POSIX and Windows */
+
+#if TNI_THREADS == 1
+#include <errno.h>
+#include <pthread.h>
+#include <sys/time.h>
+
+typedef pthread_t tni_thread;
+typedef pthread_mutex_t tni_mutex;
+typedef pthread_cond_t tni_condition;
+TNI_INLINE bool tni_mutex_init(tni_mutex *m) { return pthread_mutex_init(m, NULL) == 0; }
+TNI_INLINE void tni_mutex_free(tni_mutex *m) { pthread_mutex_destroy(m); }
+TNI_INLINE void tni_mutex_enter(tni_mutex *m) { pthread_mutex_lock(m); }
+TNI_INLINE void tni_mutex_exit(tni_mutex *m) { pthread_mutex_unlock(m); }
+TNI_INLINE bool tni_condition_init(tni_condition *c) { return pthread_cond_init(c, NULL) == 0; }
+TNI_INLINE void tni_condition_free(tni_condition *c) { pthread_cond_destroy(c); }
+TNI_INLINE void tni_condition_wait(tni_condition *c, tni_mutex *m) { pthread_cond_wait(c, m); }
+TNI_INLINE void tni_condition_wait_ms(tni_condition *c, tni_mutex *m, int ms) {
+    struct timeval now;
+    struct timespec until;
+    gettimeofday(&now, NULL);
+    until.tv_sec = now.tv_sec + (now.tv_usec + ms * 1000) / 1000000;
+    until.tv_nsec = (long)(now.tv_usec + ms * 1000) % 1000000 * 1000;
+    pthread_cond_timedwait(c, m, &until);
+}
+TNI_INLINE void tni_condition_wake(tni_condition *c) { pthread_cond_signal(c); }
+TNI_INLINE void tni_condition_wake_all(tni_condition *c) { pthread_cond_broadcast(c); }
+TNI_INLINE void tni_thread_join(tni_thread t) { pthread_join(t, NULL); }
+#define TNI_THREAD_MAIN(name, arg) static void *name(void *arg)
+TNI_INLINE bool tni_thread_start(tni_thread *t, void *(*run)(void *), void *arg) {
+    return pthread_create(t, NULL, run, arg) == 0;
+}
+#elif TNI_THREADS == 2
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+
+typedef HANDLE tni_thread;
+typedef SRWLOCK tni_mutex;
+typedef CONDITION_VARIABLE tni_condition;
+TNI_INLINE bool tni_mutex_init(tni_mutex *m) { return InitializeSRWLock(m), true; }
+TNI_INLINE void tni_mutex_free(tni_mutex *m) { (void)m; }
+TNI_INLINE void tni_mutex_enter(tni_mutex *m) { AcquireSRWLockExclusive(m); }
+TNI_INLINE void tni_mutex_exit(tni_mutex *m) { ReleaseSRWLockExclusive(m); }
+TNI_INLINE bool tni_condition_init(tni_condition *c) {
+    return InitializeConditionVariable(c), true;
+}
+TNI_INLINE void tni_condition_free(tni_condition *c) { (void)c; }
+TNI_INLINE void tni_condition_wait(tni_condition *c, tni_mutex *m) {
+    SleepConditionVariableSRW(c, m, INFINITE, 0);
+}
+TNI_INLINE void tni_condition_wait_ms(tni_condition *c, tni_mutex *m, int ms) {
+    SleepConditionVariableSRW(c, m, (DWORD)ms, 0);
+}
+TNI_INLINE void tni_condition_wake(tni_condition *c) { WakeConditionVariable(c); }
+TNI_INLINE void tni_condition_wake_all(tni_condition *c) { WakeAllConditionVariable(c); }
+TNI_INLINE void tni_thread_join(tni_thread t) { WaitForSingleObject(t, INFINITE), CloseHandle(t); }
+#define TNI_THREAD_MAIN(name, arg) static DWORD WINAPI name(void *arg)
+TNI_INLINE bool tni_thread_start(tni_thread *t, LPTHREAD_START_ROUTINE run, void *arg) {
+    return (*t = CreateThread(NULL, 0, run, arg, 0, NULL)) != NULL;
+}
+#endif
 
 /* src/tensor/tensor.h - headers over shared storage, shapes and strides, dtypes, text */
 
@@ -17190,7 +17666,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 304 };
+enum { TNI_ROW_COUNT = 313 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -17336,6 +17812,24 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
 TN_PRIV_DECLARE(tn_gen, tni_gen_digamma);
 TN_PRIV_DECLARE(tn_row, tni_row_digamma);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_gather);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_gather);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_reduce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_to_all);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_to_all);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_barrier);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_barrier);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_broadcast);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_broadcast);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_recv);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_recv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_reduce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_reduce_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_reduce_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_send);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_send);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div);
 TN_PRIV_DECLARE(tn_row, tni_row_div);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
@@ -17896,6 +18390,50 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_threshold_backward[TNI_ISA_COUNT][TNI_LOOP_T
 TN_PRIV_DECLARE(tni_loop, tni_loops_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_where[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
+
+/* src/group/group.h - what rows and the files of this room know of a group of ranks: its backend's functions with errors, and memory for what they bring */
+
+enum { TNI_RANKS = 1024, TNI_GROUP_WORD = 320 };
+
+struct tn_group {
+    tn_ending ending;
+    const tn_group_backend *backend;
+    void *state;
+    tni_block *owner;
+    int32_t rank, size;
+    double limit;
+    int64_t *give, *take;
+    void *words;
+    void *room;
+    int64_t room_bytes;
+    tni_block *room_owner;
+    void *kept;
+    void (*release)(void *at);
+};
+
+TN_PRIV tn_group *tni_group_make(tni_block *b, const tn_group_backend *backend, void *state,
+                                 int32_t rank, int32_t size);
+TN_PRIV bool tni_group_gather(tni_block *b, tn_group *g, const void *mine, void *all,
+                              const int64_t *at);
+TN_PRIV bool tni_group_exchange(tni_block *b, tn_group *g, const void *mine, const int64_t *give,
+                                void *theirs, const int64_t *take);
+TN_PRIV bool tni_group_send(tni_block *b, tn_group *g, int32_t to, int64_t tag, const void *head,
+                            void *other, int64_t bytes, const void *data, int64_t n);
+TN_PRIV bool tni_group_recv(tni_block *b, tn_group *g, int32_t from, int64_t tag, const void *head,
+                            void *other, int64_t bytes, void *data, int64_t n);
+TN_PRIV bool tni_group_share(tni_block *b, tn_group *g, const void *mine, void *all, int64_t bytes);
+TN_PRIV tn_group_wait tni_group_wait(const tn_group *g);
+TN_PRIV bool tni_group_failed(tni_block *b, const tn_group *g, const tn_group_wait *w);
+TN_PRIV void *tni_group_room(tni_block *b, tn_group *g, int64_t bytes);
+TN_PRIV void tni_group_room_free(tni_block *b, tn_group *g);
+TNI_INLINE void tni_group_even(int64_t *to, int32_t n, int64_t each) {
+    for (int32_t i = 0; i <= n; i++) to[i] = i * each;
+}
+
+TN_PRIV const tn_group_backend *tni_threads_backend(void);
+TN_PRIV void *tni_threads_alone(tni_block *b);
+TN_PRIV tn_group *tni_threads_place(tni_block *b, int32_t ranks, const char *what);
+TN_PRIV void tni_threads_over(tn_group *place, const char *why);
 
 /* src/call/types.h - what the library does with a parameter's value, one entry a way of TN_TYPES */
 
@@ -19906,6 +20444,7 @@ static void context_adopt(tni_block *b) {
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
+    b->group = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
     tni_rooms_above()->adopt(b);
     tni_error_leave(b);
@@ -20231,15 +20770,7 @@ void (*tni_poll_ran)(const tni_stop *s);
 #include <fenv.h>
 
 #if TNI_THREADS == 1
-#include <pthread.h>
-#include <sched.h>
-#include <sys/select.h>
 #include <unistd.h>
-#elif TNI_THREADS == 2
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
 #endif
 
 #if TNI_THREADS == 1 && defined(__linux__)
@@ -20299,38 +20830,6 @@ static void pool_host_task(void *arg, int64_t i) {
 
 #if TNI_THREADS
 
-#if TNI_THREADS == 1
-typedef pthread_t pool_thread;
-typedef pthread_mutex_t pool_mutex;
-typedef pthread_cond_t pool_condition;
-static bool pool_mutex_init(pool_mutex *m) { return pthread_mutex_init(m, NULL) == 0; }
-static void pool_mutex_free(pool_mutex *m) { pthread_mutex_destroy(m); }
-static void pool_enter(pool_mutex *m) { pthread_mutex_lock(m); }
-static void pool_exit(pool_mutex *m) { pthread_mutex_unlock(m); }
-static bool pool_condition_init(pool_condition *c) { return pthread_cond_init(c, NULL) == 0; }
-static void pool_condition_free(pool_condition *c) { pthread_cond_destroy(c); }
-static void pool_wait(pool_condition *c, pool_mutex *m) { pthread_cond_wait(c, m); }
-static void pool_wake(pool_condition *c) { pthread_cond_signal(c); }
-static void pool_wake_all(pool_condition *c) { pthread_cond_broadcast(c); }
-static void pool_join(pool_thread t) { pthread_join(t, NULL); }
-#else
-typedef HANDLE pool_thread;
-typedef SRWLOCK pool_mutex;
-typedef CONDITION_VARIABLE pool_condition;
-static bool pool_mutex_init(pool_mutex *m) { return InitializeSRWLock(m), true; }
-static void pool_mutex_free(pool_mutex *m) { (void)m; }
-static void pool_enter(pool_mutex *m) { AcquireSRWLockExclusive(m); }
-static void pool_exit(pool_mutex *m) { ReleaseSRWLockExclusive(m); }
-static bool pool_condition_init(pool_condition *c) { return InitializeConditionVariable(c), true; }
-static void pool_condition_free(pool_condition *c) { (void)c; }
-static void pool_wait(pool_condition *c, pool_mutex *m) {
-    SleepConditionVariableSRW(c, m, INFINITE, 0);
-}
-static void pool_wake(pool_condition *c) { WakeConditionVariable(c); }
-static void pool_wake_all(pool_condition *c) { WakeAllConditionVariable(c); }
-static void pool_join(pool_thread t) { WaitForSingleObject(t, INFINITE), CloseHandle(t); }
-#endif
-
 enum {
     POOL_COUNT = 0x7fff,
     POOL_OPEN = 0x8000,
@@ -20345,9 +20844,9 @@ struct tni_pool {
     uint32_t process;
     int32_t workers;
     int32_t wanted;
-    pool_thread *thread;
-    pool_mutex mutex;
-    pool_condition work, done;
+    tni_thread *thread;
+    tni_mutex mutex;
+    tni_condition work, done;
     int32_t sleeping;
     uint32_t ending;
     void (*task)(void *, int64_t);
@@ -20381,12 +20880,12 @@ static bool pool_await(struct tni_pool *p, uint32_t seen) {
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         tni_pause();
     }
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     p->sleeping++;
     while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
-        pool_wait(&p->work, &p->mutex);
+        tni_condition_wait(&p->work, &p->mutex);
     p->sleeping--;
-    pool_exit(&p->mutex);
+    tni_mutex_exit(&p->mutex);
     return !tni_load(&p->ending);
 }
 
@@ -20406,26 +20905,19 @@ static void pool_serve(struct tni_pool *p) {
         tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
-        pool_enter(&p->mutex);
-        pool_wake(&p->done);
-        pool_exit(&p->mutex);
+        tni_mutex_enter(&p->mutex);
+        tni_condition_wake(&p->done);
+        tni_mutex_exit(&p->mutex);
     }
 }
 
-#if TNI_THREADS == 1
-static void *pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), (void *)NULL; }
-static bool pool_start(pool_thread *t, struct tni_pool *p) {
-    return pthread_create(t, NULL, pool_main, p) == 0;
+TNI_THREAD_MAIN(pool_main, pool) {
+    pool_serve((struct tni_pool *)pool);
+    return 0;
 }
-#else
-static DWORD WINAPI pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), 0; }
-static bool pool_start(pool_thread *t, struct tni_pool *p) {
-    return (*t = CreateThread(NULL, 0, pool_main, p, 0, NULL)) != NULL;
-}
-#endif
 
 static int64_t pool_thread_bytes(const struct tni_pool *p) {
-    return p->wanted * (int64_t)sizeof(pool_thread);
+    return p->wanted * (int64_t)sizeof(tni_thread);
 }
 
 static bool pool_init(struct tni_pool *p) {
@@ -20433,24 +20925,24 @@ static bool pool_init(struct tni_pool *p) {
     p->sleeping = 0;
     p->ending = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
-    if (!pool_mutex_init(&p->mutex)) return false;
-    if (pool_condition_init(&p->work)) {
-        if (pool_condition_init(&p->done)) {
+    if (!tni_mutex_init(&p->mutex)) return false;
+    if (tni_condition_init(&p->work)) {
+        if (tni_condition_init(&p->done)) {
             p->process = tni_process();
             return true;
         }
-        pool_condition_free(&p->work);
+        tni_condition_free(&p->work);
     }
-    pool_mutex_free(&p->mutex);
+    tni_mutex_free(&p->mutex);
     return false;
 }
 
 static void pool_end(tn_context *c, struct tni_pool *p) {
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     tni_store(&p->ending, 1u);
-    pool_wake_all(&p->work);
-    pool_exit(&p->mutex);
-    for (int i = 0; i < p->workers; i++) pool_join(p->thread[i]);
+    tni_condition_wake_all(&p->work);
+    tni_mutex_exit(&p->mutex);
+    for (int i = 0; i < p->workers; i++) tni_thread_join(p->thread[i]);
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     p->thread = NULL;
     p->workers = p->wanted = 0;
@@ -20466,10 +20958,11 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
     }
     if (TNI_LIKELY(p->wanted == wanted)) return;
     if (p->wanted) pool_end(c, p);
-    p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
+    p->thread = (tni_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(tni_thread));
     if (!p->thread) return;
     p->wanted = wanted;
-    while (p->workers < wanted && pool_start(&p->thread[p->workers], p)) p->workers++;
+    while (p->workers < wanted && tni_thread_start(&p->thread[p->workers], pool_main, p))
+        p->workers++;
 }
 
 static struct tni_pool *pool_of(tn_context *c) {
@@ -20480,9 +20973,9 @@ static struct tni_pool *pool_of(tn_context *c) {
     memset(p, 0, sizeof *p);
     if (pool_init(p)) {
         if (tni_swap_if(&c->pool, &none, p)) return p;
-        pool_mutex_free(&p->mutex);
-        pool_condition_free(&p->work);
-        pool_condition_free(&p->done);
+        tni_mutex_free(&p->mutex);
+        tni_condition_free(&p->work);
+        tni_condition_free(&p->done);
     }
     tni_raw_put(c, p, (int64_t)sizeof *p);
     return none;
@@ -20497,12 +20990,12 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
     tni_store(&p->state, ((tni_load_relaxed(&p->state) & POOL_NUMBER) + POOL_JOB) | POOL_OPEN);
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     if (p->sleeping >= count)
-        for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
+        for (int64_t i = 1; i < count; i++) tni_condition_wake(&p->work);
     else if (p->sleeping)
-        pool_wake_all(&p->work);
-    pool_exit(&p->mutex);
+        tni_condition_wake_all(&p->work);
+    tni_mutex_exit(&p->mutex);
 }
 
 static void pool_close(struct tni_pool *p) {
@@ -20512,9 +21005,9 @@ static void pool_close(struct tni_pool *p) {
         if (!(tni_load(&p->state) & POOL_COUNT)) return;
         tni_pause();
     }
-    pool_enter(&p->mutex);
-    while (tni_load(&p->state) & POOL_COUNT) pool_wait(&p->done, &p->mutex);
-    pool_exit(&p->mutex);
+    tni_mutex_enter(&p->mutex);
+    while (tni_load(&p->state) & POOL_COUNT) tni_condition_wait(&p->done, &p->mutex);
+    tni_mutex_exit(&p->mutex);
 }
 
 static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
@@ -20539,9 +21032,9 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     if (!p) return;
     if (p->process == tni_process()) {
         if (p->wanted) pool_end(c, p);
-        pool_mutex_free(&p->mutex);
-        pool_condition_free(&p->work);
-        pool_condition_free(&p->done);
+        tni_mutex_free(&p->mutex);
+        tni_condition_free(&p->work);
+        tni_condition_free(&p->done);
     }
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     tni_raw_put(c, p, (int64_t)sizeof *p);
@@ -21085,7 +21578,7 @@ TN_PRIV void tni_file_close(tni_file *f) {
 #endif
 #include <windows.h>
 
-static double clock_system(void) {
+TN_PRIV double tni_clock(void) {
     LARGE_INTEGER ticks, rate;
     QueryPerformanceFrequency(&rate);
     QueryPerformanceCounter(&ticks);
@@ -21101,7 +21594,7 @@ extern int clock_gettime(int, struct timespec *);
 #define CLOCK_MONOTONIC 1
 #endif
 
-static double clock_system(void) {
+TN_PRIV double tni_clock(void) {
 #ifdef CLOCK_MONOTONIC
     struct timespec t;
     if (clock_gettime(CLOCK_MONOTONIC, &t) == 0) return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -21113,7 +21606,7 @@ static double clock_system(void) {
 #endif
 
 TN_PRIV double tni_now(tn_context *c) {
-    return c->options.clock ? c->options.clock(c->options.clock_user) : clock_system();
+    return c->options.clock ? c->options.clock(c->options.clock_user) : tni_clock();
 }
 
 TN_API double tn_now(void) {
@@ -24461,6 +24954,758 @@ TN_API bool tn_device_load_at(const char *file, int line, const char *name, cons
     return tni_leave(b, false);
 }
 
+/* src/group/group.c - groups of ranks: the thread's current one, making and leaving them, and what a backend's failure becomes */
+
+static void group_end(tn_ending *e) { tn_group_free((tn_group *)(void *)e); }
+
+static int64_t group_bytes(int32_t size) {
+    return (int64_t)sizeof(tn_group) + 2 * ((int64_t)size + 1) * (int64_t)sizeof(int64_t) +
+           (int64_t)size * TNI_GROUP_WORD;
+}
+
+TN_PRIV tn_group *tni_group_make(tni_block *b, const tn_group_backend *backend, void *state,
+                                 int32_t rank, int32_t size) {
+    tn_group *g = (tn_group *)tni_need(b, group_bytes(size));
+    if (!g) {
+        backend->leave(state);
+        return NULL;
+    }
+    memset(g, 0, sizeof *g);
+    g->ending.end = group_end;
+    g->backend = backend;
+    g->state = state;
+    g->owner = b;
+    g->rank = rank;
+    g->size = size;
+    g->limit = 1800;
+    g->give = (int64_t *)(void *)(g + 1);
+    g->take = g->give + size + 1;
+    g->words = g->take + size + 1;
+    if (tn_ending_add(&g->ending)) return g;
+    tni_put(b, b, g, group_bytes(size));
+    backend->leave(state);
+    return NULL;
+}
+
+TN_API tn_group *tn_group_new_at(const char *file, int line, const tn_group_backend *backend,
+                                 void *state, int32_t rank, int32_t size) {
+    tni_block *b = tni_here();
+    const bool known =
+        backend && backend->version == TN_GROUP_VERSION && backend->bytes == sizeof *backend;
+    tn_group *g = NULL;
+    if (!tni_enter(b, file, line)) {
+        if (known) backend->leave(state);
+        return NULL;
+    }
+    if (!known)
+        tni_error(b, TN_INVALID, "tn_group_new: the backend is of another version");
+    else if (size < 1 || size > TNI_RANKS || rank < 0 || rank >= size) {
+        tni_error(b, TN_INVALID, "tn_group_new: rank %d is none of 1 to 1024 ranks, got %d of them",
+                  (int)rank, (int)size);
+        backend->leave(state);
+    } else
+        g = tni_group_make(b, backend, state, rank, size);
+    tni_leave(b, g != NULL);
+    return g;
+}
+
+TN_API void tn_group_free(tn_group *g) {
+    tni_block *b = g ? tni_here_if_any() : NULL;
+    if (!b) return;
+    if (b->group == g) b->group = NULL;
+    tn_ending_remove(&g->ending);
+    if (g->release) g->release(g->kept);
+    tni_group_room_free(b, g);
+    g->backend->leave(g->state);
+    tni_put(b, g->owner, g, group_bytes(g->size));
+}
+
+TN_API tn_group *tn_group_use(tn_group *g) {
+    tni_block *b = tni_here();
+    tn_group *before = b ? b->group : NULL;
+    if (!b) return before;
+    if (g && (g->rank < 0 || g->owner->context != b->context)) {
+        tni_error_apart(b, TN_INVALID,
+                        g->rank < 0 ? "tn_group_use: the thread has to join the place first"
+                                    : "tn_group_use: the group belongs to another context");
+        return before;
+    }
+    b->group = g;
+    return before;
+}
+TN_API tn_group *tn_group_current(void) {
+    tni_block *b = tni_here();
+    return b ? b->group : NULL;
+}
+TN_API int32_t tn_group_rank(const tn_group *g) { return g ? g->rank : 0; }
+TN_API int32_t tn_group_size(const tn_group *g) { return g ? g->size : 1; }
+TN_API const char *tn_group_kind(const tn_group *g) { return g ? g->backend->kind : "one"; }
+
+TN_API bool tn_group_set_limit_at(const char *file, int line, tn_group *g, double seconds) {
+    tni_block *b = tni_here();
+    if (!tni_enter(b, file, line)) return false;
+    if (!(seconds > 0) || !g)
+        return tni_leave(b, tni_error(b, TN_INVALID,
+                                      "tn_group_set_limit: expected a group and more than 0 "
+                                      "seconds, got %g",
+                                      seconds));
+    g->limit = seconds;
+    return true;
+}
+
+TN_API void tn_group_keep(tn_group *g, void *at, void (*release)(void *at)) {
+    if (g->release) g->release(g->kept);
+    g->kept = at;
+    g->release = release;
+}
+TN_API void *tn_group_kept(const tn_group *g) { return g->kept; }
+
+static bool group_stopped(void *call) { return tni_stop_seen((tni_stop *)call); }
+
+TN_PRIV tn_group_wait tni_group_wait(const tn_group *g) {
+    tn_group_wait w;
+    w.seconds = g->limit;
+    w.stopped = group_stopped;
+    w.call = tni_stop_here();
+    w.why[0] = 0;
+    return w;
+}
+
+TN_PRIV bool tni_group_failed(tni_block *b, const tn_group *g, const tn_group_wait *w) {
+    const tni_stop *stop = (const tni_stop *)w->call;
+    if (stop && tni_load_relaxed(&stop->seen))
+        return tni_error(b, TN_CANCELLED, "the call was cancelled");
+    return tni_error(b, TN_INTERNAL, "rank %d of %d: %s", (int)g->rank, (int)g->size, w->why);
+}
+
+TN_PRIV bool tni_group_gather(tni_block *b, tn_group *g, const void *mine, void *all,
+                              const int64_t *at) {
+    tn_group_wait w = tni_group_wait(g);
+    return g->backend->gather(g->state, mine, all, at, &w) || tni_group_failed(b, g, &w);
+}
+TN_PRIV bool tni_group_exchange(tni_block *b, tn_group *g, const void *mine, const int64_t *give,
+                                void *theirs, const int64_t *take) {
+    tn_group_wait w = tni_group_wait(g);
+    return g->backend->exchange(g->state, mine, give, theirs, take, &w) ||
+           tni_group_failed(b, g, &w);
+}
+TN_PRIV bool tni_group_send(tni_block *b, tn_group *g, int32_t to, int64_t tag, const void *head,
+                            void *other, int64_t bytes, const void *data, int64_t n) {
+    tn_group_wait w = tni_group_wait(g);
+    return g->backend->send(g->state, to, tag, head, other, bytes, data, n, &w) ||
+           tni_group_failed(b, g, &w);
+}
+TN_PRIV bool tni_group_recv(tni_block *b, tn_group *g, int32_t from, int64_t tag, const void *head,
+                            void *other, int64_t bytes, void *data, int64_t n) {
+    tn_group_wait w = tni_group_wait(g);
+    return g->backend->recv(g->state, from, tag, head, other, bytes, data, n, &w) ||
+           tni_group_failed(b, g, &w);
+}
+
+TN_PRIV bool tni_group_share(tni_block *b, tn_group *g, const void *mine, void *all,
+                             int64_t bytes) {
+    tni_group_even(g->take, g->size, bytes);
+    return tni_group_gather(b, g, mine, all, g->take);
+}
+
+TN_PRIV void *tni_group_room(tni_block *b, tn_group *g, int64_t bytes) {
+    tni_group_room_free(b, g);
+    g->room = tni_need(b, bytes);
+    g->room_bytes = bytes;
+    g->room_owner = b;
+    return g->room;
+}
+TN_PRIV void tni_group_room_free(tni_block *b, tn_group *g) {
+    if (g->room) tni_put(b, g->room_owner, g->room, g->room_bytes);
+    g->room = NULL;
+}
+
+/* src/group/threads.c - ranks that are threads of one process, in shared memory */
+
+#if TNI_THREADS
+
+enum { THREADS_SLICE = 20 };
+enum { MESSAGE_POSTED, MESSAGE_TAKEN, MESSAGE_DONE };
+
+typedef struct threads_message {
+    struct threads_message *next;
+    int32_t from, to, state;
+    int64_t tag, bytes, n;
+    const void *head, *data;
+    void *other;
+} threads_message;
+
+typedef struct threads_slot {
+    struct threads_world *world;
+    int32_t rank;
+    bool joined, left, here;
+    const void *mine;
+    const int64_t *give;
+} threads_slot;
+
+typedef struct threads_world {
+    tni_mutex mutex;
+    tni_condition changed;
+    tn_context *context;
+    uint32_t process;
+    int32_t size, owners;
+    int32_t joined, arrived;
+    uint32_t turn;
+    bool over;
+    char why[256];
+    threads_message *posted;
+    threads_slot slot[1];
+} threads_world;
+
+static int64_t threads_bytes(int32_t size) {
+    return (int64_t)sizeof(threads_world) + (size - 1) * (int64_t)sizeof(threads_slot);
+}
+
+static threads_world *threads_new(tn_context *c, int32_t size, int32_t owners) {
+    threads_world *w = (threads_world *)tni_raw_get(c, threads_bytes(size));
+    if (!w) return NULL;
+    memset(w, 0, (size_t)threads_bytes(size));
+    w->context = c;
+    w->process = tni_process();
+    w->size = size;
+    w->owners = owners;
+    for (int32_t r = 0; r < size; r++) {
+        w->slot[r].world = w;
+        w->slot[r].rank = r;
+    }
+    if (tni_mutex_init(&w->mutex)) {
+        if (tni_condition_init(&w->changed)) return w;
+        tni_mutex_free(&w->mutex);
+    }
+    tni_raw_put(c, w, threads_bytes(size));
+    return NULL;
+}
+
+static void threads_delete(threads_world *w) {
+    tni_condition_free(&w->changed);
+    tni_mutex_free(&w->mutex);
+    tni_raw_put(w->context, w, threads_bytes(w->size));
+}
+
+static bool threads_over(threads_world *w, const char *why) {
+    if (!w->over) snprintf(w->why, sizeof w->why, "%s", why);
+    w->over = true;
+    tni_condition_wake_all(&w->changed);
+    return false;
+}
+
+static void threads_drop(threads_world *w) {
+    const bool last = --w->owners == 0;
+    tni_condition_wake_all(&w->changed);
+    tni_mutex_exit(&w->mutex);
+    if (last) threads_delete(w);
+}
+
+static void threads_leave(void *state) {
+    threads_slot *s = (threads_slot *)state;
+    threads_world *w = s->world;
+    if (w->process != tni_process()) return;
+    tni_mutex_enter(&w->mutex);
+    s->left = true;
+    threads_drop(w);
+}
+static void threads_leave_place(void *state) {
+    threads_world *w = (threads_world *)state;
+    if (w->process != tni_process()) return;
+    tni_mutex_enter(&w->mutex);
+    if (w->joined < w->size) threads_over(w, "the place was freed before all ranks had joined");
+    threads_drop(w);
+}
+
+static bool threads_says(tn_group_wait *w, const char *why) {
+    snprintf(w->why, sizeof w->why, "%s", why);
+    return false;
+}
+
+static const char *threads_missing(const threads_world *w, char *text, size_t room) {
+    size_t n = 0;
+    text[0] = 0;
+    for (int32_t r = 0; r < w->size && n + 16 < room; r++)
+        if (!w->slot[r].here)
+            n += (size_t)snprintf(text + n, room - n, "%s%d", n ? ", " : "", (int)r);
+    return text;
+}
+
+static bool threads_patient(const threads_slot *s, tn_group_wait *w, double since, const char *whom,
+                            char *text, size_t room) {
+    if (w->stopped && w->stopped(w->call))
+        snprintf(text, room, "rank %d was asked to stop", (int)s->rank);
+    else if (tni_clock() - since > w->seconds)
+        snprintf(text, room, "rank %d has waited %g seconds for rank %s", (int)s->rank, w->seconds,
+                 whom);
+    else
+        return true;
+    return false;
+}
+
+static bool threads_whole(threads_world *w) {
+    char text[64];
+    if (w->over) return false;
+    for (int32_t r = 0; r < w->size; r++) {
+        if (!w->slot[r].left || w->slot[r].here) continue;
+        snprintf(text, sizeof text, "rank %d has left the group", (int)r);
+        return threads_over(w, text);
+    }
+    return true;
+}
+
+static void threads_turn(threads_world *w) {
+    w->arrived = 0;
+    w->turn++;
+    for (int32_t r = 0; r < w->size; r++) w->slot[r].here = false;
+    tni_condition_wake_all(&w->changed);
+}
+
+static bool threads_arrive(threads_slot *s, tn_group_wait *wait) {
+    threads_world *w = s->world;
+    const double since = tni_clock();
+    char text[160], whom[96];
+    bool ok;
+    if (w->process != tni_process()) return threads_says(wait, "its ranks are in another process");
+    tni_mutex_enter(&w->mutex);
+    const uint32_t turn = w->turn;
+    s->here = true;
+    ok = threads_whole(w);
+    if (ok && ++w->arrived == w->size) threads_turn(w);
+    while (ok && w->turn == turn) {
+        tni_condition_wait_ms(&w->changed, &w->mutex, THREADS_SLICE);
+        if (w->turn != turn) break;
+        ok = threads_whole(w);
+        if (ok && !threads_patient(s, wait, since, threads_missing(w, whom, sizeof whom), text,
+                                   sizeof text))
+            ok = threads_over(w, text);
+    }
+    if (!ok) threads_says(wait, w->why);
+    tni_mutex_exit(&w->mutex);
+    return ok;
+}
+
+static bool threads_finish(threads_slot *s) {
+    threads_world *w = s->world;
+    tni_mutex_enter(&w->mutex);
+    const uint32_t turn = w->turn;
+    if (++w->arrived == w->size) threads_turn(w);
+    while (w->turn == turn) tni_condition_wait(&w->changed, &w->mutex);
+    tni_mutex_exit(&w->mutex);
+    return true;
+}
+
+static void threads_copy(void *to, int64_t at, const void *from, int64_t begin, int64_t n) {
+    char *there = (char *)to + at;
+    if (n > 0 && there != (const char *)from + begin)
+        memcpy(there, (const char *)from + begin, (size_t)n);
+}
+
+static bool threads_gather(void *rank, const void *mine, void *all, const int64_t *at,
+                           tn_group_wait *w) {
+    threads_slot *s = (threads_slot *)rank, *of = s->world->slot;
+    s->mine = mine;
+    if (!threads_arrive(s, w)) return false;
+    for (int32_t r = 0; r < s->world->size; r++)
+        threads_copy(all, at[r], of[r].mine, 0, at[r + 1] - at[r]);
+    return threads_finish(s);
+}
+
+static bool threads_exchange(void *rank, const void *mine, const int64_t *give, void *theirs,
+                             const int64_t *take, tn_group_wait *w) {
+    threads_slot *s = (threads_slot *)rank, *of = s->world->slot;
+    s->mine = mine;
+    s->give = give;
+    if (!threads_arrive(s, w)) return false;
+    for (int32_t r = 0; r < s->world->size; r++)
+        threads_copy(theirs, take[r], of[r].mine, of[r].give[s->rank], take[r + 1] - take[r]);
+    return threads_finish(s);
+}
+
+static void *threads_part(void *rank, const int32_t *member, int32_t n, int32_t me,
+                          tn_group_wait *w) {
+    threads_slot *s = (threads_slot *)rank, *of = s->world->slot;
+    threads_world *made = n && !me ? threads_new(s->world->context, n, n) : NULL, *mine = made;
+    for (int32_t r = 0; made && r < n; r++) made->slot[r].joined = true;
+    if (made) made->joined = n;
+    s->mine = made;
+    if (!threads_arrive(s, w)) {
+        if (made) threads_delete(made);
+        return NULL;
+    }
+    if (n) mine = (threads_world *)(uintptr_t)of[member[0]].mine;
+    threads_finish(s);
+    if (n && !mine) threads_says(w, "out of memory");
+    return n && mine ? &mine->slot[me] : NULL;
+}
+
+static void threads_unlink(threads_world *w, const threads_message *m) {
+    threads_message **at = &w->posted;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+}
+
+static bool threads_expect(threads_slot *s, tn_group_wait *wait, double since, int32_t whom) {
+    threads_world *w = s->world;
+    char text[160], name[16];
+    snprintf(name, sizeof name, "%d", (int)whom);
+    if (w->over) return threads_says(wait, w->why);
+    if (w->slot[whom].left) {
+        snprintf(text, sizeof text, "rank %s has left the group", name);
+        return threads_says(wait, text);
+    }
+    return threads_patient(s, wait, since, name, text, sizeof text) || threads_says(wait, text);
+}
+
+static bool threads_send(void *rank, int32_t to, int64_t tag, const void *head, void *other,
+                         int64_t bytes, const void *data, int64_t n, tn_group_wait *wait) {
+    threads_slot *s = (threads_slot *)rank;
+    threads_world *w = s->world;
+    threads_message m = {NULL, s->rank, to, MESSAGE_POSTED, tag, bytes, n, head, data, other};
+    threads_message **last = &w->posted;
+    const double since = tni_clock();
+    bool ok = true;
+    if (w->process != tni_process()) return threads_says(wait, "its ranks are in another process");
+    tni_mutex_enter(&w->mutex);
+    while (*last) last = &(*last)->next;
+    *last = &m;
+    tni_condition_wake_all(&w->changed);
+    while (m.state != MESSAGE_DONE) {
+        if (m.state == MESSAGE_POSTED && !(ok = threads_expect(s, wait, since, to))) {
+            threads_unlink(w, &m);
+            break;
+        }
+        tni_condition_wait_ms(&w->changed, &w->mutex, THREADS_SLICE);
+    }
+    tni_mutex_exit(&w->mutex);
+    return ok;
+}
+
+static threads_message *threads_find(const threads_slot *s, int32_t from, int64_t tag) {
+    for (threads_message *m = s->world->posted; m; m = m->next)
+        if (m->to == s->rank && m->from == from && m->tag == tag) return m;
+    return NULL;
+}
+
+static bool threads_recv(void *rank, int32_t from, int64_t tag, const void *head, void *other,
+                         int64_t bytes, void *data, int64_t n, tn_group_wait *wait) {
+    threads_slot *s = (threads_slot *)rank;
+    threads_world *w = s->world;
+    threads_message *m;
+    const double since = tni_clock();
+    bool ok = true;
+    if (w->process != tni_process()) return threads_says(wait, "its ranks are in another process");
+    tni_mutex_enter(&w->mutex);
+    while (!(m = threads_find(s, from, tag)) && (ok = threads_expect(s, wait, since, from)))
+        tni_condition_wait_ms(&w->changed, &w->mutex, THREADS_SLICE);
+    if (m) {
+        threads_unlink(w, m);
+        m->state = MESSAGE_TAKEN;
+        memcpy(other, m->head, (size_t)bytes);
+        memcpy(m->other, head, (size_t)bytes);
+        tni_mutex_exit(&w->mutex);
+        if (!memcmp(other, head, (size_t)bytes)) threads_copy(data, 0, m->data, 0, n);
+        tni_mutex_enter(&w->mutex);
+        m->state = MESSAGE_DONE;
+        tni_condition_wake_all(&w->changed);
+    }
+    tni_mutex_exit(&w->mutex);
+    return ok;
+}
+
+TNI_ROW_BEGIN
+static const tn_group_backend threads_backend = {.version = TN_GROUP_VERSION,
+                                                 .bytes = sizeof(tn_group_backend),
+                                                 .kind = "threads",
+                                                 .gather = threads_gather,
+                                                 .exchange = threads_exchange,
+                                                 .send = threads_send,
+                                                 .recv = threads_recv,
+                                                 .part = threads_part,
+                                                 .leave = threads_leave};
+static const tn_group_backend threads_place = {.version = TN_GROUP_VERSION,
+                                               .bytes = sizeof(tn_group_backend),
+                                               .kind = "threads",
+                                               .leave = threads_leave_place};
+TNI_ROW_END
+
+TN_PRIV const tn_group_backend *tni_threads_backend(void) { return &threads_backend; }
+
+TN_PRIV void *tni_threads_alone(tni_block *b) {
+    threads_world *w = threads_new(b->context, 1, 1);
+    if (!w) {
+        tni_memory_error(b, threads_bytes(1));
+        return NULL;
+    }
+    w->slot[0].joined = true;
+    w->joined = 1;
+    return &w->slot[0];
+}
+
+static void *threads_join(tni_block *b, threads_world *w, int32_t rank) {
+    threads_slot *s = NULL;
+    tni_mutex_enter(&w->mutex);
+    if (rank < 0 || rank >= w->size)
+        tni_error(b, TN_INVALID, "tn_group_join: expected a rank from 0 to %d, got %d",
+                  (int)w->size - 1, (int)rank);
+    else if (w->slot[rank].joined)
+        tni_error(b, TN_INVALID, "tn_group_join: rank %d has joined already", (int)rank);
+    else {
+        s = &w->slot[rank];
+        s->joined = true;
+        w->joined++;
+        w->owners++;
+    }
+    tni_mutex_exit(&w->mutex);
+    return s;
+}
+
+TN_PRIV tn_group *tni_threads_place(tni_block *b, int32_t ranks, const char *what) {
+    threads_world *w;
+    if (ranks < 1 || ranks > TNI_RANKS) {
+        tni_error(b, TN_INVALID, "%s: expected 1 to %d ranks, got %d", what, (int)TNI_RANKS,
+                  (int)ranks);
+        return NULL;
+    }
+    if ((w = threads_new(b->context, ranks, 1)) != NULL)
+        return tni_group_make(b, &threads_place, w, -1, ranks);
+    tni_memory_error(b, threads_bytes(ranks));
+    return NULL;
+}
+
+TN_API tn_group *tn_group_threads_at(const char *file, int line, int32_t ranks) {
+    tni_block *b = tni_here();
+    tn_group *g;
+    if (!tni_enter(b, file, line)) return NULL;
+    g = tni_threads_place(b, ranks, "tn_group_threads");
+    tni_leave(b, g != NULL);
+    return g;
+}
+
+TN_API tn_group *tn_group_join_at(const char *file, int line, tn_group *place, int32_t rank) {
+    tni_block *b = tni_here();
+    tn_group *g = NULL;
+    void *state;
+    if (!tni_enter(b, file, line)) return NULL;
+    if (!place || place->backend != &threads_place)
+        tni_error(b, TN_INVALID, "tn_group_join: expected a place made by tn_group_threads");
+    else if ((state = threads_join(b, (threads_world *)place->state, rank)) != NULL)
+        g = tni_group_make(b, &threads_backend, state, rank, place->size);
+    tni_leave(b, g != NULL);
+    return g;
+}
+
+TN_PRIV void tni_threads_over(tn_group *place, const char *why) {
+    threads_world *w = (threads_world *)place->state;
+    tni_mutex_enter(&w->mutex);
+    threads_over(w, why);
+    tni_mutex_exit(&w->mutex);
+}
+#else
+TN_PRIV const tn_group_backend *tni_threads_backend(void) { return NULL; }
+TN_PRIV void *tni_threads_alone(tni_block *b) {
+    tni_error(b, TN_UNSUPPORTED, "this build has no threads");
+    return NULL;
+}
+static bool threads_none(const char *file, int line) {
+    tni_block *b = tni_here();
+    return tni_enter(b, file, line) &&
+           tni_leave(b, tni_error(b, TN_UNSUPPORTED, "this build has no threads"));
+}
+TN_API tn_group *tn_group_threads_at(const char *file, int line, int32_t ranks) {
+    return (void)ranks, threads_none(file, line), (tn_group *)NULL;
+}
+TN_API tn_group *tn_group_join_at(const char *file, int line, tn_group *place, int32_t rank) {
+    return (void)place, (void)rank, threads_none(file, line), (tn_group *)NULL;
+}
+TN_PRIV tn_group *tni_threads_place(tni_block *b, int32_t ranks, const char *what) {
+    (void)ranks, (void)what, tni_threads_alone(b);
+    return NULL;
+}
+TN_PRIV void tni_threads_over(tn_group *place, const char *why) { (void)place, (void)why; }
+#endif
+
+/* src/group/split.c - a group of some ranks of another: who is in it, and whether all could make it */
+
+enum { SPLIT_NONE = -1, SPLIT_FAILED = -2 };
+
+static bool split_all(tni_block *b, tn_group *g, bool ok, int32_t *said) {
+    const int32_t mine = ok;
+    const bool pending = b->failed != 0;
+    if (!tni_group_share(b, g, &mine, said, (int64_t)sizeof mine)) return false;
+    for (int32_t r = 0; r < g->size && !pending; r++)
+        if (!said[r])
+            return tni_error(b, TN_INTERNAL, "rank %d of %d: rank %d failed to split the group",
+                             (int)g->rank, (int)g->size, (int)r);
+    return !pending;
+}
+
+static int32_t split_members(const tn_group *g, const int32_t *color, int32_t *member,
+                             int32_t *me) {
+    int32_t n = 0;
+    if (color[g->rank] < 0) return 0;
+    for (int32_t r = 0; r < g->size; r++) {
+        if (r == g->rank) *me = n;
+        if (color[r] == color[g->rank]) member[n++] = r;
+    }
+    return n;
+}
+
+static tn_group *split_part(tni_block *b, tn_group *g, int32_t *said, int32_t *member) {
+    int32_t me = 0;
+    const int32_t n = split_members(g, said, member, &me);
+    tn_group_wait w = tni_group_wait(g);
+    void *state = g->backend->part(g->state, member, n, me, &w);
+    tn_group *made = NULL;
+    if (n && !state)
+        tni_group_failed(b, g, &w);
+    else if (n)
+        made = tni_group_make(b, g->backend, state, me, n);
+    if (made) made->limit = g->limit;
+    if (split_all(b, g, !n || made, said)) return made;
+    tn_group_free(made);
+    return NULL;
+}
+
+static tn_group *split_group(tni_block *b, tn_group *g, int32_t color) {
+    const int64_t bytes = 2 * (int64_t)g->size * (int64_t)sizeof(int32_t);
+    int32_t *said = (int32_t *)tni_need(b, bytes), few[TNI_RANKS];
+    tn_group *made = NULL;
+    bool ok = said != NULL;
+    if (!ok) color = SPLIT_FAILED;
+    if (!tni_group_share(b, g, &color, ok ? said : few, (int64_t)sizeof color)) ok = false;
+    for (int32_t r = 0; ok && r < g->size; r++)
+        if (said[r] == SPLIT_FAILED)
+            ok = tni_error(b, TN_MEMORY, "rank %d of %d: rank %d is out of memory", (int)g->rank,
+                           (int)g->size, (int)r);
+    if (ok) made = split_part(b, g, said, said + g->size);
+    if (said) tni_put(b, b, said, bytes);
+    return made;
+}
+
+TN_API tn_group *tn_group_split_at(const char *file, int line, tn_group *g, int32_t color) {
+    tni_block *b = tni_here();
+    tn_group *made = NULL;
+    if (!tni_enter(b, file, line)) return NULL;
+    if (color < 0) color = SPLIT_NONE;
+    if (g && g->rank < 0)
+        tni_error(b, TN_INVALID, "tn_group_split: the thread has to join the place first");
+    else if (g)
+        made = split_group(b, g, color);
+    else if (color >= 0) {
+        void *state = tni_threads_alone(b);
+        if (state) made = tni_group_make(b, tni_threads_backend(), state, 0, 1);
+    }
+    tni_leave(b, !b->failed);
+    return made;
+}
+
+/* src/group/spawn.c - a function of the program, run in several ranks that are threads */
+
+#if TNI_THREADS
+
+typedef struct spawn_call {
+    tn_context *context;
+    tn_group *place;
+    tn_group_body body;
+    void *user;
+    uint32_t lock;
+    int32_t failed;
+    tn_code code;
+    char text[TNI_ERROR_TEXT];
+} spawn_call;
+typedef struct spawn_task {
+    spawn_call *of;
+    int32_t rank;
+    tni_thread thread;
+} spawn_task;
+
+static void spawn_report(spawn_call *s, int32_t r) {
+    tn_error_info e;
+    const bool any = tn_error_take(&e);
+    tni_lock(&s->lock);
+    if (s->failed < 0) {
+        s->failed = r;
+        s->code = any ? e.code : TN_INTERNAL;
+        if (any && e.file)
+            snprintf(s->text, sizeof s->text, "%s:%d: %s", e.file, e.line, e.message);
+        else
+            snprintf(s->text, sizeof s->text, "%s", any ? e.message : "it returned false");
+    }
+    tni_unlock(&s->lock);
+}
+
+static void spawn_run(spawn_call *s, int32_t rank) {
+    tn_group *g;
+    int64_t mark;
+    bool ok;
+    tn_context_use(s->context);
+    g = tn_group_join_at(NULL, 0, s->place, rank);
+    tn_group_use(g);
+    mark = tn_scope_begin_at(NULL, 0);
+    ok = g && mark >= 0 && s->body(rank, s->user);
+    if (!ok || !tn_ok()) spawn_report(s, rank);
+    tn_scope_end(mark);
+    tn_group_free(g);
+    tn_context_use(NULL);
+}
+TNI_THREAD_MAIN(spawn_main, task) {
+    spawn_task *t = (spawn_task *)task;
+    spawn_run(t->of, t->rank);
+    return 0;
+}
+
+static bool spawn_all(tni_block *b, spawn_call *s, spawn_task *task, int32_t ranks) {
+    int32_t started = 0;
+    for (; started < ranks; started++) {
+        task[started].of = s;
+        task[started].rank = started;
+        if (!tni_thread_start(&task[started].thread, spawn_main, &task[started])) break;
+    }
+    if (started < ranks)
+        tni_threads_over(s->place, "the system has refused a thread");
+    for (int32_t r = 0; r < started; r++) tni_thread_join(task[r].thread);
+    if (started < ranks)
+        return tni_error(b, TN_UNSUPPORTED, "the system has refused thread %d of %d", (int)started,
+                         (int)ranks);
+    return s->failed < 0 || tni_error(b, s->code, "rank %d: %s", (int)s->failed, s->text);
+}
+
+static bool spawn_ranks(tni_block *b, int32_t ranks, tn_group_body body, void *user) {
+    spawn_call s;
+    spawn_task *task;
+    const int64_t bytes = ranks * (int64_t)sizeof *task;
+    bool ok;
+    memset(&s, 0, sizeof s);
+    s.context = b->context;
+    s.body = body;
+    s.user = user;
+    s.failed = -1;
+    if (!(s.place = tni_threads_place(b, ranks, "tn_group_spawn"))) return false;
+    task = (spawn_task *)tni_need(b, bytes);
+    ok = task && spawn_all(b, &s, task, ranks);
+    if (task) tni_put(b, b, task, bytes);
+    tn_group_free(s.place);
+    return ok;
+}
+
+TN_API bool tn_group_spawn_at(const char *file, int line, int32_t ranks, tn_group_body body,
+                              void *user) {
+    tni_block *b = tni_here();
+    if (!tni_enter(b, file, line)) return false;
+    if (!body) return tni_leave(b, tni_error(b, TN_INVALID, "tn_group_spawn: expected a function"));
+    return tni_leave(b, spawn_ranks(b, ranks, body, user));
+}
+#else
+TN_API bool tn_group_spawn_at(const char *file, int line, int32_t ranks, tn_group_body body,
+                              void *user) {
+    tni_block *b = tni_here();
+    (void)ranks, (void)body, (void)user;
+    return tni_enter(b, file, line) &&
+           tni_leave(b, tni_error(b, TN_UNSUPPORTED, "this build has no threads"));
+}
+#endif
+
 /* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
@@ -27303,10 +28548,15 @@ static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
-static const tni_enum schema_enums[] = {
-    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
-    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
-    {"PaddingMode", schema_padding}, {NULL, NULL}};
+static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", "max",
+                                               "band", "bor", "bxor",    NULL};
+static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
+                                        {"Approximate", schema_approximate},
+                                        {"Rounding", schema_rounding},
+                                        {"MemoryFormat", schema_format},
+                                        {"PaddingMode", schema_padding},
+                                        {"ReduceOp", schema_reduce_op},
+                                        {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 
@@ -38881,6 +40131,611 @@ TN_OPERATOR(
     .compose = meshgrid_compose,
     .sample = "{(2),(3)} | {(2),(3),(4)} indexing=xy | {(),(2)} | {(0),(2)} indexing=ij")
 
+/* src/ops/distributed/agree.c - what a call of several ranks asks for, what is wrong with it, and whether all ranks ask for the same */
+
+/* src/ops/distributed/distributed.h - what the rows of several ranks share: what a call asks for, its errors, the agreement of the ranks, and where a result waits for run */
+
+typedef struct distributed_note {
+    const void *result;
+} distributed_note;
+
+typedef struct distributed_word {
+    int32_t kind, op, dtype, peer, ndim, failed;
+    int64_t size[TN_MAX_DIMS];
+    char why[160];
+} distributed_word;
+typedef char distributed_word_fits[sizeof(distributed_word) <= TNI_GROUP_WORD ? 1 : -1];
+
+TN_PRIV bool tni_distributed_check(tn_frame *f);
+TN_PRIV tn_code tni_distributed_fault(const tn_frame *f, const tn_collective *c, char *why,
+                                      size_t room);
+TN_PRIV bool tni_distributed_meet(tn_frame *f, const tn_collective *c, bool memory);
+TN_PRIV void tni_distributed_describe(distributed_word *w, const tn_collective *c);
+TN_PRIV const char *tni_distributed_text(char *text, size_t room, const distributed_word *w);
+TN_PRIV void tni_distributed_run(tn_frame *f);
+
+static const char *const distributed_names[] = {
+    "none",           "broadcast",  "all_reduce", "reduce", "all_gather",
+    "reduce_scatter", "all_to_all", "send",       "recv",   "barrier"};
+
+static void distributed_of(tn_collective *c, tn_collective_kind kind, tn_tensor *input,
+                           tn_tensor *output, int64_t peer, int32_t op) {
+    c->kind = kind;
+    c->input = input;
+    c->output = output;
+    c->peer = peer < INT32_MIN || peer > INT32_MAX ? INT32_MIN : (int32_t)peer;
+    c->op = op;
+}
+
+static void distributed_read(tn_collective *c, const tn_frame *f) {
+    const char *name = f->row->name + strlen("distributed_");
+    int kind = TN_BARRIER;
+    while (kind && strcmp(name, distributed_names[kind]) != 0) kind--;
+    c->kind = (tn_collective_kind)kind;
+#define READ(row, input, output, peer, op)                                    \
+    {                                                                         \
+        TN_ARGS(distributed_##row, a, f);                                     \
+        distributed_of(c, (tn_collective_kind)kind, input, output, peer, op); \
+        break;                                                                \
+    }
+    switch ((tn_collective_kind)kind) {
+    case TN_BROADCAST: READ(broadcast, a->tensor, a->tensor, a->src, 0)
+    case TN_ALL_REDUCE: READ(all_reduce, a->tensor, a->tensor, -1, (int32_t)a->op)
+    case TN_REDUCE: READ(reduce, a->tensor, a->tensor, a->dst, (int32_t)a->op)
+    case TN_ALL_GATHER: READ(all_gather, a->input, a->output, -1, 0)
+    case TN_REDUCE_SCATTER: READ(reduce_scatter, a->input, a->output, -1, (int32_t)a->op)
+    case TN_ALL_TO_ALL: READ(all_to_all, a->input, a->output, -1, 0)
+    case TN_SEND: READ(send, a->tensor, NULL, a->dst, 0)
+    case TN_RECV: READ(recv, NULL, a->tensor, a->src, 0)
+    case TN_BARRIER: break;
+    }
+#undef READ
+}
+
+TN_API void tn_collective_of(tn_collective *c, const tn_frame *f) {
+    memset(c, 0, sizeof *c);
+    c->peer = -1;
+    c->group = f->block->group;
+    c->rank = tn_group_rank(c->group);
+    c->size = tn_group_size(c->group);
+    distributed_read(c, f);
+}
+
+static bool distributed_is_complex(const tn_tensor *t) {
+    return tni_dtype(t->dtype)->category == TNI_CAT_COMPLEX;
+}
+
+static tn_code distributed_op_fault(const tn_collective *c, char *why, size_t room) {
+    const tni_dtype_info *d = tni_dtype(c->input->dtype);
+    const char *op = "bits";
+    if (!d->computes)
+        op = "arithmetic";
+    else if (c->op >= TN_REDUCE_OP_BAND) {
+        if (d->category <= TNI_CAT_INT) return TN_OK;
+    } else if (distributed_is_complex(c->input) && c->op >= TN_REDUCE_OP_PRODUCT)
+        op = c->op == TN_REDUCE_OP_PRODUCT ? "product" : c->op == TN_REDUCE_OP_MIN ? "min" : "max";
+    else if (d->category <= TNI_CAT_INT && c->op == TN_REDUCE_OP_AVG)
+        op = "avg";
+    else
+        return TN_OK;
+    snprintf(why, room, "%s does not support %s on %s tensors", distributed_names[c->kind], op,
+             d->text);
+    return TN_TYPE;
+}
+
+static tn_code distributed_shape_fault(const tn_collective *c, char *why, size_t room) {
+    const tn_tensor *in = c->input, *out = c->output;
+    const char *how = NULL;
+    int64_t all;
+    if (in->dtype != out->dtype) {
+        snprintf(why, room, "output tensor must have the same type as input tensor, got %s and %s",
+                 tni_dtype(out->dtype)->text, tni_dtype(in->dtype)->text);
+        return TN_TYPE;
+    }
+    if (c->kind == TN_ALL_GATHER && (!tni_mul(in->numel, c->size, &all) || all != out->numel))
+        how = "output tensor size must be equal to world_size times input tensor size";
+    if (c->kind == TN_REDUCE_SCATTER && (!tni_mul(out->numel, c->size, &all) || all != in->numel))
+        how = "input tensor must be the same size as output size times world size";
+    if (c->kind == TN_ALL_TO_ALL && in->numel != out->numel)
+        how = "output tensor must be of the size of the input tensor";
+    else if (c->kind == TN_ALL_TO_ALL && (in->ndim ? in->size[0] : 1) % c->size)
+        how = "tensor's dim 0 does not divide equally across group size";
+    if (!how) return TN_OK;
+    snprintf(why, room, "%s (%d)", how, (int)c->size);
+    return TN_INVALID;
+}
+
+static tn_code distributed_peer_fault(const tn_collective *c, char *why, size_t room) {
+    const bool apart = c->kind == TN_SEND || c->kind == TN_RECV;
+    const bool named = apart || c->kind == TN_BROADCAST || c->kind == TN_REDUCE;
+    if (!named || (apart && c->peer == -1)) return TN_OK;
+    if (c->peer < 0 || c->peer >= c->size)
+        snprintf(why, room, "the group has no rank %d: it has %d", (int)c->peer, (int)c->size);
+    else if (apart && c->peer == c->rank)
+        snprintf(why, room, "%s rank must not be the rank of the caller, %d",
+                 c->kind == TN_SEND ? "destination" : "source", (int)c->rank);
+    else
+        return TN_OK;
+    return TN_INVALID;
+}
+
+TN_PRIV tn_code tni_distributed_fault(const tn_frame *f, const tn_collective *c, char *why,
+                                      size_t room) {
+    const bool adds =
+        c->kind == TN_ALL_REDUCE || c->kind == TN_REDUCE || c->kind == TN_REDUCE_SCATTER;
+    tn_code code = distributed_peer_fault(c, why, room);
+    if (!code && f->recording) {
+        snprintf(why, room,
+                 "a tensor requires grad, and what ranks exchange has none: use no-grad "
+                 "mode or detach it");
+        code = TN_AUTOGRAD;
+    }
+    if (!code && adds) code = distributed_op_fault(c, why, room);
+    if (!code &&
+        (c->kind == TN_ALL_GATHER || c->kind == TN_REDUCE_SCATTER || c->kind == TN_ALL_TO_ALL))
+        code = distributed_shape_fault(c, why, room);
+    return code;
+}
+
+TN_PRIV void tni_distributed_describe(distributed_word *w, const tn_collective *c) {
+    const tn_tensor *t = c->input ? c->input : c->output;
+    memset(w, 0, sizeof *w);
+    w->kind = (int32_t)c->kind;
+    w->op = c->op;
+    w->peer = c->peer;
+    if (!t) return;
+    w->dtype = t->dtype;
+    w->ndim = t->ndim;
+    memcpy(w->size, t->size, (size_t)t->ndim * sizeof *w->size);
+}
+
+TN_PRIV const char *tni_distributed_text(char *text, size_t room, const distributed_word *w) {
+    const char *const *ops = NULL;
+    char shape[192], option[48] = "";
+    for (const tni_enum *e = tni_enums(); e->name; e++)
+        if (!strcmp(e->name, "ReduceOp")) ops = e->words;
+    if (w->op) snprintf(option, sizeof option, "(op=%s%s", ops[w->op - 1], w->peer < 0 ? ")" : "");
+    if (w->peer >= 0)
+        snprintf(option + strlen(option), sizeof option - strlen(option), "%s%s=%d)",
+                 w->op ? ", " : "(", w->kind == TN_BROADCAST ? "src" : "dst", (int)w->peer);
+    if (w->kind == TN_BARRIER)
+        snprintf(text, room, "barrier");
+    else
+        snprintf(text, room, "%s%s of %s %s", distributed_names[w->kind], option,
+                 tni_dtype(w->dtype)->text, tni_shape_text(shape, sizeof shape, w->ndim, w->size));
+    return text;
+}
+
+static bool distributed_agrees(tn_frame *f, const tn_collective *c, const distributed_word *word) {
+    char a[320], b[320];
+    for (int32_t r = 0; r < c->size; r++)
+        if (word[r].failed && r != c->rank)
+            return tn_fail(f, TN_INVALID, "rank %d of %d: rank %d failed: %s", (int)c->rank,
+                           (int)c->size, (int)r, word[r].why);
+    for (int32_t r = 1; r < c->size; r++) {
+        if (!memcmp(&word[r], &word[0], sizeof *word)) continue;
+        return tn_fail(f, TN_INVALID, "rank %d of %d: rank %d calls %s, but rank 0 calls %s",
+                       (int)c->rank, (int)c->size, (int)r,
+                       tni_distributed_text(a, sizeof a, &word[r]),
+                       tni_distributed_text(b, sizeof b, &word[0]));
+    }
+    return true;
+}
+
+static bool distributed_show(tn_frame *f, const tn_collective *c, const distributed_word *mine) {
+    return tni_group_share(f->block, c->group, mine, c->group->words, (int64_t)sizeof *mine) &&
+           distributed_agrees(f, c, (const distributed_word *)c->group->words);
+}
+
+TN_PRIV bool tni_distributed_meet(tn_frame *f, const tn_collective *c, bool memory) {
+    distributed_word mine;
+    tni_distributed_describe(&mine, c);
+    if (!memory) {
+        mine.failed = 1;
+        snprintf(mine.why, sizeof mine.why, "out of memory");
+    }
+    if (!distributed_show(f, c, &mine) || !memory) return false;
+    f->work.stop.request = NULL;
+    return true;
+}
+
+TN_API bool tn_collective_meet(tn_frame *f, const tn_collective *c) {
+    return c->size == 1 || tni_distributed_meet(f, c, true);
+}
+
+TN_API bool tn_collective_share(tn_frame *f, const tn_collective *c, const void *mine, void *all,
+                                int64_t bytes) {
+    if (c->size > 1) return tni_group_share(f->block, c->group, mine, all, bytes);
+    memcpy(all, mine, (size_t)bytes);
+    return true;
+}
+
+TN_PRIV bool tni_distributed_check(tn_frame *f) {
+    distributed_word word;
+    tn_collective c;
+    tn_code code;
+    tn_collective_of(&c, f);
+    code = tni_distributed_fault(f, &c, word.why, sizeof word.why);
+    if (code) {
+        tn_fail(f, code, "%s", word.why);
+        if (c.size == 1 || f->meta) return false;
+        tni_distributed_describe(&word, &c);
+        word.failed = 1;
+        tni_distributed_fault(f, &c, word.why, sizeof word.why);
+        distributed_show(f, &c, &word);
+        return false;
+    }
+    if ((c.kind == TN_BROADCAST && c.rank == c.peer) || (c.kind == TN_REDUCE && c.rank != c.peer))
+        f->unwritten = 1;
+    return c.size > 1 || tni_dense_scratch(f, c.input);
+}
+
+TN_PRIV void tni_distributed_run(tn_frame *f) {
+    TN_NOTE(distributed_note, note, f);
+    char *room = (char *)f->scratch;
+    int64_t stride[TN_MAX_DIMS];
+    tni_storage storage;
+    tn_collective c;
+    tn_tensor from;
+    tn_collective_of(&c, f);
+    if (c.size == 1) {
+        const bool other = c.input && c.output && c.output != c.input;
+        note->result = other ? tni_dense(f, c.input, &room) : NULL;
+    }
+    if (note->result && c.output->numel) {
+        memset(&storage, 0, sizeof storage);
+        storage.data = (void *)(uintptr_t)note->result;
+        tni_row_major(c.output->ndim, c.output->size, stride);
+        tni_stack_view(&from, c.output, c.output->ndim, c.output->size, stride, 0);
+        from.storage = &storage;
+        tni_copy_elements(f->block, c.output, &from);
+    }
+    if (c.group) tni_group_room_free(f->block, c.group);
+}
+
+/* src/ops/distributed/collective.c - what all ranks of a group do together: broadcast, sums and other reductions, gathering, scattering, waiting */
+
+typedef union sum_tile {
+    float f[1024];
+    double d[512];
+    int64_t i[512];
+} sum_tile;
+
+typedef struct distributed_sum {
+    const tni_kernels *kernels;
+    const char *parts;
+    char *to;
+    int64_t step, n, bytes;
+    int64_t each;
+    int32_t ranks, op;
+    int dtype, compute;
+} distributed_sum;
+
+static void sum_combine(const distributed_sum *s, sum_tile *to, const sum_tile *x, int64_t n) {
+    switch (s->op) {
+    case TN_REDUCE_OP_PRODUCT: tni_prod.rows(s->kernels, s->compute, x, 0, 1, n, to); return;
+    case TN_REDUCE_OP_MIN: tni_min.rows(s->kernels, s->compute, x, 0, 1, n, to); return;
+    case TN_REDUCE_OP_MAX: tni_max.rows(s->kernels, s->compute, x, 0, 1, n, to); return;
+    case TN_REDUCE_OP_BAND:
+        for (int64_t i = 0; i < n; i++) to->i[i] &= x->i[i];
+        return;
+    case TN_REDUCE_OP_BOR:
+        for (int64_t i = 0; i < n; i++) to->i[i] |= x->i[i];
+        return;
+    case TN_REDUCE_OP_BXOR:
+        for (int64_t i = 0; i < n; i++) to->i[i] ^= x->i[i];
+        return;
+    default: tni_sum.rows(s->kernels, s->compute, x, 0, 1, n, to); return;
+    }
+}
+
+static void sum_tree(const distributed_sum *s, int32_t lo, int32_t hi, int64_t at, int64_t n,
+                     sum_tile *to) {
+    sum_tile right;
+    int32_t half = 1;
+    if (hi - lo == 1) {
+        tni_lanes_read(s->kernels, to, s->compute, s->parts + lo * s->step + at * s->bytes,
+                       s->bytes, s->dtype, n);
+        return;
+    }
+    while (2 * half < hi - lo) half *= 2;
+    sum_tree(s, lo, lo + half, at, n, to);
+    sum_tree(s, lo + half, hi, at, n, &right);
+    sum_combine(s, to, &right, n);
+}
+
+static void sum_divide(const distributed_sum *s, sum_tile *t, int64_t n) {
+    if (s->compute == TN_F32)
+        for (int64_t i = 0; i < n; i++) t->f[i] /= (float)s->ranks;
+    else
+        for (int64_t i = 0; i < n; i++) t->d[i] /= s->ranks;
+}
+
+static void sum_task(void *arg, int64_t tile) {
+    const distributed_sum *s = (const distributed_sum *)arg;
+    const int64_t at = tile * s->each, n = s->n - at < s->each ? s->n - at : s->each;
+    sum_tile t;
+    sum_tree(s, 0, s->ranks, at, n, &t);
+    if (s->op == TN_REDUCE_OP_AVG) sum_divide(s, &t, n);
+    tni_lanes_write(s->kernels, s->to + at * s->bytes, s->bytes, s->dtype, &t, s->compute, n);
+}
+
+static int32_t sum_op(int dtype, int32_t op) {
+    if (dtype != TN_BOOL) return op;
+    return op == TN_REDUCE_OP_SUM       ? (int32_t)TN_REDUCE_OP_MAX
+           : op == TN_REDUCE_OP_PRODUCT ? (int32_t)TN_REDUCE_OP_MIN
+                                        : op;
+}
+
+static void sum_parts(const tn_frame *f, const tn_collective *c, const char *parts, int64_t step,
+                      int64_t n, void *to) {
+    const int dtype = c->input->dtype;
+    distributed_sum s;
+    s.kernels = f->block->context->kernels;
+    s.parts = parts;
+    s.to = (char *)to;
+    s.step = step;
+    s.n = tni_is_complex(dtype) ? 2 * n : n;
+    s.dtype = dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
+    s.bytes = tni_dtype(s.dtype)->bytes;
+    s.compute = tni_lanes_compute(dtype);
+    s.each = s.compute == TN_F32 ? 1024 : 512;
+    s.ranks = c->size;
+    s.op = sum_op(dtype, c->op);
+    tni_lanes_spread(f->block->context, (s.n + s.each - 1) / s.each, s.n * c->size, sum_task, &s);
+}
+
+typedef struct distributed_call {
+    tn_collective c;
+    distributed_note *note;
+    tn_group *g;
+    tni_block *b;
+    const char *input;
+    char *room;
+    int64_t numel, each;
+} distributed_call;
+
+static void call_of(tn_frame *f, distributed_call *d) {
+    TN_NOTE(distributed_note, note, f);
+    tn_collective_of(&d->c, f);
+    d->note = note;
+    d->g = d->c.group;
+    d->b = f->block;
+    d->numel = d->c.input ? d->c.input->numel : 0;
+    d->each = d->c.input ? tni_dtype_size(d->c.input) : 0;
+    note->result = NULL;
+}
+
+static bool call_begin(tn_frame *f, distributed_call *d, int64_t bytes) {
+    const tn_tensor *t = d->c.input;
+    const bool copied = t && !(t->flags & TNI_CONTIGUOUS);
+    const int64_t copy = copied ? (d->numel * d->each + TNI_ALIGN - 1) & -TNI_ALIGN : 0;
+    char *room = (char *)tni_group_room(d->b, d->g, copy + bytes + TNI_ALIGN);
+    if (!tni_distributed_meet(f, &d->c, room != NULL)) return false;
+    d->input = tni_dense(f, t, &room);
+    d->room = room;
+    return true;
+}
+
+static void call_divide(const distributed_call *d, int64_t *at) {
+    const int64_t n = d->c.size, least = d->numel / n, more = d->numel % n;
+    for (int64_t r = 0; r <= n; r++) at[r] = (r * least + (r < more ? r : more)) * d->each;
+}
+
+static bool call_reduce_part(const tn_frame *f, distributed_call *d, char *theirs, char *all) {
+    int64_t *at = d->g->give, mine;
+    call_divide(d, at);
+    mine = at[d->c.rank + 1] - at[d->c.rank];
+    tni_group_even(d->g->take, d->c.size, mine);
+    if (!tni_group_exchange(d->b, d->g, d->input, at, theirs, d->g->take)) return false;
+    sum_parts(f, &d->c, theirs, mine, mine / d->each, all + at[d->c.rank]);
+    return true;
+}
+static int64_t call_part_bytes(const distributed_call *d) {
+    const int64_t most = (d->numel / d->c.size + 1) * d->each * d->c.size;
+    return (most + TNI_ALIGN - 1) & -TNI_ALIGN;
+}
+
+static bool broadcast_look(tn_frame *f) {
+    distributed_call d;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    if (!call_begin(f, &d, d.numel * d.each)) return false;
+    for (int32_t r = 0; r <= d.c.size; r++) d.g->take[r] = r > d.c.peer ? d.numel * d.each : 0;
+    if (!tni_group_gather(d.b, d.g, d.input, d.room, d.g->take)) return false;
+    if (d.c.rank != d.c.peer) d.note->result = d.room;
+    return true;
+}
+TN_OPERATOR(distributed_broadcast, "distributed_broadcast(Tensor(a!) tensor, int src) -> ()",
+            TN_DOC(.shapes = "tensor (*), the same on all ranks",
+                   .example = "tn_distributed_broadcast(x, 0)"),
+            .check = tni_distributed_check, .look = broadcast_look, .run = tni_distributed_run,
+            .sample = "(2,3) 0 | () 0 | (0,3) 0 | (300) 0")
+
+static bool all_reduce_look(tn_frame *f) {
+    distributed_call d;
+    int64_t parts;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    parts = call_part_bytes(&d);
+    if (!call_begin(f, &d, parts + d.numel * d.each)) return false;
+    if (!call_reduce_part(f, &d, d.room, d.room + parts)) return false;
+    if (!tni_group_gather(d.b, d.g, d.room + parts + d.g->give[d.c.rank], d.room + parts,
+                          d.g->give))
+        return false;
+    d.note->result = d.room + parts;
+    return true;
+}
+TN_OPERATOR(distributed_all_reduce,
+            "distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()",
+            TN_DOC(.shapes = "tensor (*), the same on all ranks",
+                   .example = "tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG)"),
+            .check = tni_distributed_check, .look = all_reduce_look, .run = tni_distributed_run,
+            .sample = "(2,3) | () op=avg | (0,3) | (300) op=max | (4):i64 op=bxor")
+
+static bool reduce_look(tn_frame *f) {
+    distributed_call d;
+    int64_t parts, mine;
+    char *all;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    parts = call_part_bytes(&d);
+    if (!call_begin(f, &d, parts + d.numel * d.each)) return false;
+    all = d.room + parts;
+    if (!call_reduce_part(f, &d, d.room, all)) return false;
+    all += d.g->give[d.c.rank];
+    mine = d.g->give[d.c.rank + 1] - d.g->give[d.c.rank];
+    for (int32_t r = 0; r <= d.c.size; r++) {
+        d.g->take[r] = d.c.rank == d.c.peer ? d.g->give[r] : 0;
+        d.g->give[r] = r > d.c.peer ? mine : 0;
+    }
+    if (!tni_group_exchange(d.b, d.g, all, d.g->give, d.room + parts, d.g->take)) return false;
+    if (d.c.rank == d.c.peer) d.note->result = d.room + parts;
+    return true;
+}
+TN_OPERATOR(distributed_reduce,
+            "distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()",
+            TN_DOC(.shapes = "tensor (*), the same on all ranks",
+                   .example = "tn_distributed_reduce(x, 0)"),
+            .check = tni_distributed_check, .look = reduce_look, .run = tni_distributed_run,
+            .sample = "(2,3) 0 | () 0 op=avg | (0,3) 0 op=min | (300) 0 op=product | (4):i64 0 "
+                      "op=band")
+
+static bool all_gather_look(tn_frame *f) {
+    distributed_call d;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    if (!call_begin(f, &d, d.numel * d.each * d.c.size)) return false;
+    if (!tni_group_share(d.b, d.g, d.input, d.room, d.numel * d.each)) return false;
+    d.note->result = d.room;
+    return true;
+}
+TN_OPERATOR(distributed_all_gather, "distributed_all_gather(Tensor(a!) output, Tensor input) -> ()",
+            TN_DOC(.shapes = "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
+                   .example = "tn_distributed_all_gather(y, x)"),
+            .check = tni_distributed_check, .look = all_gather_look, .run = tni_distributed_run,
+            .sample = "(2,3) (2,3) | () () | (0,3) (0,3) | (1,300) (300)")
+
+static bool reduce_scatter_look(tn_frame *f) {
+    distributed_call d;
+    int64_t parts;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    parts = call_part_bytes(&d);
+    if (!call_begin(f, &d, parts + d.numel * d.each)) return false;
+    if (!call_reduce_part(f, &d, d.room, d.room + parts)) return false;
+    d.note->result = d.room + parts + d.g->give[d.c.rank];
+    return true;
+}
+TN_OPERATOR(distributed_reduce_scatter,
+            "distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) -> ()",
+            TN_DOC(.shapes = "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
+                   .example = "tn_distributed_reduce_scatter(y, x)"),
+            .check = tni_distributed_check, .look = reduce_scatter_look, .run = tni_distributed_run,
+            .sample = "(2,3) (2,3) | () () op=avg | (0,3) (0,3) | (300) (300) op=min | (4):i64 "
+                      "(1,4):i64 op=bor")
+
+static bool all_to_all_look(tn_frame *f) {
+    distributed_call d;
+    call_of(f, &d);
+    if (d.c.size == 1) return true;
+    if (!call_begin(f, &d, d.numel * d.each)) return false;
+    tni_group_even(d.g->give, d.c.size, d.numel / d.c.size * d.each);
+    if (!tni_group_exchange(d.b, d.g, d.input, d.g->give, d.room, d.g->give)) return false;
+    d.note->result = d.room;
+    return true;
+}
+TN_OPERATOR(distributed_all_to_all, "distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()",
+            TN_DOC(.shapes = "input (ranks n, *), output (ranks n, *), of one dtype",
+                   .example = "tn_distributed_all_to_all(y, x)"),
+            .check = tni_distributed_check, .look = all_to_all_look, .run = tni_distributed_run,
+            .sample = "(2,3) (2,3) | () () | (0,3) (0,3) | (300) (300)")
+
+static bool barrier_look(tn_frame *f) {
+    distributed_call d;
+    call_of(f, &d);
+    return tn_collective_meet(f, &d.c);
+}
+TN_OPERATOR(distributed_barrier, "distributed_barrier() -> ()",
+            TN_DOC(.shapes = "none", .example = "tn_distributed_barrier()"),
+            .check = tni_distributed_check, .look = barrier_look, .run = tni_distributed_run,
+            .sample = "")
+
+/* src/ops/distributed/message.c - tensors from one rank to another */
+
+static bool message_check(tn_frame *f) {
+    char why[160];
+    tn_collective c;
+    tn_code code;
+    tn_collective_of(&c, f);
+    if (c.kind == TN_RECV && c.peer < 0) f->unwritten = 1;
+    code = tni_distributed_fault(f, &c, why, sizeof why);
+    return !code || tn_fail(f, code, "%s", why);
+}
+
+static bool message_fits(tn_frame *f, const tn_collective *c, const distributed_word *mine,
+                         const distributed_word *other) {
+    char a[240], b[240];
+    const bool sends = c->kind == TN_SEND;
+    if (!memcmp(mine, other, sizeof *mine)) return true;
+    return tn_fail(f, TN_INVALID, "rank %d of %d: this rank %s %s, but rank %d %s %s", (int)c->rank,
+                   (int)c->size, sends ? "sends" : "receives",
+                   tni_distributed_text(a, sizeof a, mine) + strlen("send of "), (int)c->peer,
+                   sends ? "receives" : "sends",
+                   tni_distributed_text(b, sizeof b, other) + strlen("send of "));
+}
+
+static void message_words(const tn_collective *c, distributed_word *mine) {
+    tni_distributed_describe(mine, c);
+    mine->kind = TN_SEND;
+    mine->peer = -1;
+}
+
+static bool send_look(tn_frame *f) {
+    TN_NOTE(distributed_note, note, f);
+    TN_ARGS(distributed_send, a, f);
+    distributed_word mine, other;
+    tn_collective c;
+    char *room;
+    note->result = NULL;
+    tn_collective_of(&c, f);
+    if (c.peer < 0) return true;
+    const int64_t bytes = c.input->numel * tni_dtype_size(c.input);
+    if (!(room = (char *)tni_group_room(f->block, c.group, bytes + TNI_ALIGN))) return false;
+    message_words(&c, &mine);
+    return tni_group_send(f->block, c.group, c.peer, a->tag, &mine, &other, (int64_t)sizeof mine,
+                          tni_dense(f, c.input, &room), bytes) &&
+           message_fits(f, &c, &mine, &other);
+}
+TN_OPERATOR(distributed_send, "distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()",
+            TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_send(x, 1)"),
+            .check = message_check, .look = send_look, .run = tni_distributed_run,
+            .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")
+
+static bool recv_look(tn_frame *f) {
+    TN_NOTE(distributed_note, note, f);
+    TN_ARGS(distributed_recv, a, f);
+    distributed_word mine, other;
+    tn_collective c;
+    void *room;
+    note->result = NULL;
+    tn_collective_of(&c, f);
+    if (c.peer < 0) return true;
+    const int64_t bytes = c.output->numel * tni_dtype_size(c.output);
+    if (!(room = tni_group_room(f->block, c.group, bytes + TNI_ALIGN))) return false;
+    message_words(&c, &mine);
+    if (!tni_group_recv(f->block, c.group, c.peer, a->tag, &mine, &other, (int64_t)sizeof mine,
+                        room, bytes) ||
+        !message_fits(f, &c, &mine, &other))
+        return false;
+    note->result = room;
+    return true;
+}
+TN_OPERATOR(distributed_recv, "distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()",
+            TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_recv(x, 0)"),
+            .check = message_check, .look = recv_look, .run = tni_distributed_run,
+            .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")
+
 /* src/ops/elementwise/activation.c - the activations of neural networks */
 
 static void tanh_grad(tn_gradient *g) {
@@ -45392,6 +47247,8 @@ static TNI_UNUSED const char *const tni_words_memory_format[] = {"contiguous_for
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
+static TNI_UNUSED const char *const tni_words_reduce_op[] = {"sum", "avg", "product", "min", "max",
+    "band", "bor", "bxor", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
@@ -46525,6 +48382,142 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_dig
     offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_distributed_all_gather[] = {
+    {"output", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_all_gather_args, output), 0, -1,
+     NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_distributed_all_gather_args, input), 0, -1, NULL},
+};
+static const tn_distributed_all_gather_args tni_defaults_distributed_all_gather = {NULL, NULL};
+static const char *const tni_names_distributed_all_gather[] = {NULL};
+static const uint64_t tni_needs_distributed_all_gather[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
+    &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
+    tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 72};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_all_reduce[] = {
+    {"tensor", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_all_reduce_args, tensor), 0, -1,
+     NULL},
+    {"op", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_distributed_all_reduce_args, op), 0,
+     -1, tni_words_reduce_op},
+};
+static const tn_distributed_all_reduce_args tni_defaults_distributed_all_reduce = {TN_REDUCE_OP_SUM, NULL};
+static const char *const tni_names_distributed_all_reduce[] = {NULL};
+static const uint64_t tni_needs_distributed_all_reduce[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
+    &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
+    tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 73};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_all_to_all[] = {
+    {"output", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_all_to_all_args, output), 0, -1,
+     NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_distributed_all_to_all_args, input), 0, -1, NULL},
+};
+static const tn_distributed_all_to_all_args tni_defaults_distributed_all_to_all = {NULL, NULL};
+static const char *const tni_names_distributed_all_to_all[] = {NULL};
+static const uint64_t tni_needs_distributed_all_to_all[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
+    &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
+    tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
+TNI_PRIVATE_END
+
+static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
+static const char *const tni_names_distributed_barrier[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
+    tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_broadcast[] = {
+    {"tensor", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_broadcast_args, tensor), 0, -1,
+     NULL},
+    {"src", TN_T_INT, 0, offsetof(tn_distributed_broadcast_args, src), 0, -1, NULL},
+};
+static const tn_distributed_broadcast_args tni_defaults_distributed_broadcast = {NULL, 0};
+static const char *const tni_names_distributed_broadcast[] = {NULL};
+static const uint64_t tni_needs_distributed_broadcast[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
+    &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
+    tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_recv[] = {
+    {"tensor", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_recv_args, tensor), 0, -1, NULL},
+    {"src", TN_T_INT, 0, offsetof(tn_distributed_recv_args, src), 0, -1, NULL},
+    {"tag", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_distributed_recv_args, tag), 0, -1,
+     NULL},
+};
+static const tn_distributed_recv_args tni_defaults_distributed_recv = {0, NULL, 0};
+static const char *const tni_names_distributed_recv[] = {NULL};
+static const uint64_t tni_needs_distributed_recv[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
+    &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
+    0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 77};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_reduce[] = {
+    {"tensor", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_reduce_args, tensor), 0, -1,
+     NULL},
+    {"dst", TN_T_INT, 0, offsetof(tn_distributed_reduce_args, dst), 0, -1, NULL},
+    {"op", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_distributed_reduce_args, op), 0, -1,
+     tni_words_reduce_op},
+};
+static const tn_distributed_reduce_args tni_defaults_distributed_reduce = {TN_REDUCE_OP_SUM, NULL,
+    0};
+static const char *const tni_names_distributed_reduce[] = {NULL};
+static const uint64_t tni_needs_distributed_reduce[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
+    &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
+    3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_reduce_scatter[] = {
+    {"output", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_reduce_scatter_args, output), 0,
+     -1, NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_distributed_reduce_scatter_args, input), 0, -1, NULL},
+    {"op", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_distributed_reduce_scatter_args,
+     op), 0, -1, tni_words_reduce_op},
+};
+static const tn_distributed_reduce_scatter_args tni_defaults_distributed_reduce_scatter = {TN_REDUCE_OP_SUM, NULL, NULL};
+static const char *const tni_names_distributed_reduce_scatter[] = {NULL};
+static const uint64_t tni_needs_distributed_reduce_scatter[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
+    = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
+    tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
+    sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 79};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_distributed_send[] = {
+    {"tensor", TN_T_TENSOR, 0, offsetof(tn_distributed_send_args, tensor), 0, -1, NULL},
+    {"dst", TN_T_INT, 0, offsetof(tn_distributed_send_args, dst), 0, -1, NULL},
+    {"tag", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_distributed_send_args, tag), 0, -1,
+     NULL},
+};
+static const tn_distributed_send_args tni_defaults_distributed_send = {0, NULL, 0};
+static const char *const tni_names_distributed_send[] = {NULL};
+static const uint64_t tni_needs_distributed_send[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
+    &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_div[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_div_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_div_args, other), offsetof(tn_div_args,
@@ -46536,7 +48529,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 72};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -46553,7 +48546,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 73};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -46567,7 +48560,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -46580,7 +48573,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 75};
+    0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -46594,7 +48587,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -46610,7 +48603,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 77};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -46627,7 +48620,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 78};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -46649,7 +48642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 79};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -46664,7 +48657,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -46680,7 +48673,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 81};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -46694,7 +48687,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 82};
+    0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -46707,7 +48700,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 83};
+    0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -46719,7 +48712,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 84};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -46731,7 +48724,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 85};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -46746,7 +48739,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 86};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -46759,7 +48752,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -46771,7 +48764,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 88};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -46786,7 +48779,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -46801,7 +48794,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 90};
+    0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -46817,7 +48810,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 91};
+    0, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -46830,7 +48823,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 92};
+    0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -46844,7 +48837,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 93};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -46857,7 +48850,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -46869,7 +48862,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -46884,7 +48877,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 96};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -46898,7 +48891,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 97};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -46910,7 +48903,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -46927,7 +48920,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -46945,7 +48938,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 100};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -46975,7 +48968,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    101};
+    110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -47005,7 +48998,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    102};
+    111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -47030,7 +49023,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -47046,7 +49039,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -47060,7 +49053,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 105};
+    0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -47074,7 +49067,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -47086,7 +49079,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -47100,7 +49093,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 108};
+    0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -47112,7 +49105,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -47126,7 +49119,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 110};
+    0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -47141,7 +49134,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 111};
+    0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -47153,7 +49146,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -47169,7 +49162,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 113};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -47185,7 +49178,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 114};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -47198,7 +49191,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 115};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -47210,7 +49203,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 116};
+    0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -47223,7 +49216,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 117};
+    0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -47240,7 +49233,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 118};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -47255,7 +49248,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 119};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -47270,7 +49263,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 120};
+    0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -47282,7 +49275,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -47298,7 +49291,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 122};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -47310,7 +49303,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -47322,7 +49315,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 124};
+    0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -47334,7 +49327,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 125};
+    0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -47351,7 +49344,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 126};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -47366,7 +49359,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 127};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -47385,7 +49378,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 128};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -47406,7 +49399,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 129};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -47420,7 +49413,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 130};
+    0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -47435,7 +49428,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 131};
+    0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -47455,7 +49448,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 132};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -47470,7 +49463,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 133};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -47482,7 +49475,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -47497,7 +49490,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 135};
+    0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -47515,7 +49508,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 136};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -47527,7 +49520,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -47539,7 +49532,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -47554,7 +49547,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 139};
+    0, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -47568,7 +49561,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -47583,7 +49576,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 141};
+    0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -47602,7 +49595,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    142};
+    151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -47622,7 +49615,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 143};
+    0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -47636,7 +49629,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -47649,7 +49642,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -47662,7 +49655,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 146};
+    0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -47678,7 +49671,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 147};
+    0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -47697,7 +49690,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 148};
+    0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -47715,7 +49708,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 149};
+    0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -47736,7 +49729,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -47750,7 +49743,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 151};
+    0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -47767,7 +49760,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 152};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -47789,7 +49782,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -47804,7 +49797,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -47821,7 +49814,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -47836,7 +49829,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -47854,7 +49847,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -47866,7 +49859,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -47878,7 +49871,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -47890,7 +49883,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -47902,7 +49895,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -47917,7 +49910,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -47936,7 +49929,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -47949,7 +49942,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -47961,7 +49954,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -47974,7 +49967,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -47986,7 +49979,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -47999,7 +49992,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 168};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -48012,7 +50005,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -48031,7 +50024,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -48045,7 +50038,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -48059,7 +50052,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 172};
+    0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -48073,7 +50066,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 173};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -48090,7 +50083,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 174};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -48105,7 +50098,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 175};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -48120,7 +50113,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 176};
+    0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -48133,7 +50126,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 177};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -48146,7 +50139,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -48160,7 +50153,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 179};
+    0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -48172,7 +50165,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 180};
+    0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -48186,7 +50179,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -48199,7 +50192,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 182};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -48220,7 +50213,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -48249,7 +50242,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    184};
+    193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -48274,7 +50267,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 185};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -48287,7 +50280,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 186};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -48303,7 +50296,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -48317,7 +50310,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -48329,7 +50322,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 189};
+    0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -48343,7 +50336,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -48356,7 +50349,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 191};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -48369,7 +50362,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -48382,7 +50375,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    193};
+    202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -48396,7 +50389,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -48411,7 +50404,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 195};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -48425,7 +50418,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 196};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -48438,7 +50431,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    197};
+    206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -48453,7 +50446,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -48467,7 +50460,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 199};
+    0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -48479,7 +50472,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -48497,7 +50490,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -48516,7 +50509,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -48533,7 +50526,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -48551,7 +50544,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -48564,7 +50557,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -48582,7 +50575,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 206};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -48606,7 +50599,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 207};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -48625,7 +50618,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 208};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -48637,7 +50630,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -48655,7 +50648,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -48671,7 +50664,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -48684,7 +50677,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -48699,7 +50692,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -48715,7 +50708,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -48728,7 +50721,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 215};
+    1, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -48741,7 +50734,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -48756,7 +50749,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 217};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -48769,7 +50762,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 218};
+    0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -48783,7 +50776,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    219};
+    228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -48799,7 +50792,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -48816,7 +50809,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -48830,7 +50823,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -48849,7 +50842,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -48870,7 +50863,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 224};
+    0, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -48887,7 +50880,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -48901,7 +50894,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -48915,7 +50908,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -48932,7 +50925,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -48944,7 +50937,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -48956,7 +50949,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -48968,7 +50961,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -48982,7 +50975,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 232};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -48995,7 +50988,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -49008,7 +51001,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -49023,7 +51016,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -49035,7 +51028,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -49047,7 +51040,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -49063,7 +51056,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -49087,7 +51080,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 239};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -49102,7 +51095,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -49117,7 +51110,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 241};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -49133,7 +51126,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 242};
+    2, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -49158,7 +51151,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 243};
+    5, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -49172,7 +51165,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -49184,7 +51177,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -49196,7 +51189,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -49210,7 +51203,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 247};
+    0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -49222,7 +51215,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -49234,7 +51227,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -49246,7 +51239,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -49260,7 +51253,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 251};
+    0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -49272,7 +51265,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -49284,7 +51277,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -49300,7 +51293,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 254};
+    0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -49312,7 +51305,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -49329,7 +51322,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 256};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -49344,7 +51337,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -49360,7 +51353,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 258};
+    0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -49376,7 +51369,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -49391,7 +51384,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 260};
+    0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -49403,7 +51396,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -49417,7 +51410,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 262};
+    0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -49431,7 +51424,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 263};
+    0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -49446,7 +51439,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -49458,7 +51451,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -49470,7 +51463,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -49482,7 +51475,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -49495,7 +51488,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -49508,7 +51501,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -49521,7 +51514,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -49539,7 +51532,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -49555,7 +51548,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 272};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -49571,7 +51564,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -49582,7 +51575,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -49598,7 +51591,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 275};
+    0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -49610,7 +51603,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -49622,7 +51615,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -49636,7 +51629,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 278};
+    0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -49651,7 +51644,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    279};
+    288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -49667,7 +51660,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 280};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -49682,7 +51675,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -49698,7 +51691,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -49714,7 +51707,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 283};
+    0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -49727,7 +51720,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -49741,7 +51734,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -49760,7 +51753,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 286};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -49773,7 +51766,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 287};
+    0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -49786,7 +51779,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 288};
+    0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -49798,7 +51791,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -49811,7 +51804,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -49825,7 +51818,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -49840,7 +51833,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -49856,7 +51849,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -49869,7 +51862,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -49887,7 +51880,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -49905,7 +51898,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -49918,7 +51911,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 297};
+    0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -49930,7 +51923,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -49942,7 +51935,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -49959,7 +51952,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 300};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -49971,7 +51964,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 301};
+    0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -49986,7 +51979,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -50002,7 +51995,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -50080,6 +52073,15 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_detach,
         &tni_row_diagonal,
         &tni_row_digamma,
+        &tni_row_distributed_all_gather,
+        &tni_row_distributed_all_reduce,
+        &tni_row_distributed_all_to_all,
+        &tni_row_distributed_barrier,
+        &tni_row_distributed_broadcast,
+        &tni_row_distributed_recv,
+        &tni_row_distributed_reduce,
+        &tni_row_distributed_reduce_scatter,
+        &tni_row_distributed_send,
         &tni_row_div,
         &tni_row_div_mode,
         &tni_row_div_trunc,
@@ -51390,6 +53392,87 @@ TN_API tn_tensor *tnp_digamma(tn_tensor *self) {
 TN_API tn_tensor *tnp_digamma_(tn_tensor *self) {
     const tn_digamma_args a = {NULL, self};
     return tn_digamma_inplace_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_all_gather_at(const char *file, int line,
+    const tn_distributed_all_gather_args *args) {
+    return tn_call(&tni_row_distributed_all_gather, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_gather(tn_tensor *output, tn_tensor *input) {
+    const tn_distributed_all_gather_args a = {output, input};
+    return tn_distributed_all_gather_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_all_reduce_at(const char *file, int line,
+    const tn_distributed_all_reduce_args *args) {
+    return tn_call(&tni_row_distributed_all_reduce, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_reduce(tn_tensor *tensor, tn_reduce_op op) {
+    const tn_distributed_all_reduce_args a = {op, tensor};
+    return tn_distributed_all_reduce_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_all_to_all_at(const char *file, int line,
+    const tn_distributed_all_to_all_args *args) {
+    return tn_call(&tni_row_distributed_all_to_all, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_to_all(tn_tensor *output, tn_tensor *input) {
+    const tn_distributed_all_to_all_args a = {output, input};
+    return tn_distributed_all_to_all_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_barrier_at(const char *file, int line,
+    const tn_distributed_barrier_args *args) {
+    return tn_call(&tni_row_distributed_barrier, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_barrier(void) {
+    const tn_distributed_barrier_args a = {0};
+    return tn_distributed_barrier_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_broadcast_at(const char *file, int line,
+    const tn_distributed_broadcast_args *args) {
+    return tn_call(&tni_row_distributed_broadcast, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_broadcast(tn_tensor *tensor, int64_t src) {
+    const tn_distributed_broadcast_args a = {tensor, src};
+    return tn_distributed_broadcast_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_recv_at(const char *file, int line,
+    const tn_distributed_recv_args *args) {
+    return tn_call(&tni_row_distributed_recv, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_recv(tn_tensor *tensor, int64_t src, int64_t tag) {
+    const tn_distributed_recv_args a = {tag, tensor, src};
+    return tn_distributed_recv_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_reduce_at(const char *file, int line,
+    const tn_distributed_reduce_args *args) {
+    return tn_call(&tni_row_distributed_reduce, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_reduce(tn_tensor *tensor, int64_t dst, tn_reduce_op op) {
+    const tn_distributed_reduce_args a = {op, tensor, dst};
+    return tn_distributed_reduce_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_reduce_scatter_at(const char *file, int line,
+    const tn_distributed_reduce_scatter_args *args) {
+    return tn_call(&tni_row_distributed_reduce_scatter, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_reduce_scatter(tn_tensor *output, tn_tensor *input, tn_reduce_op op) {
+    const tn_distributed_reduce_scatter_args a = {op, output, input};
+    return tn_distributed_reduce_scatter_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_send_at(const char *file, int line,
+    const tn_distributed_send_args *args) {
+    return tn_call(&tni_row_distributed_send, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_send(tn_tensor *tensor, int64_t dst, int64_t tag) {
+    const tn_distributed_send_args a = {tag, tensor, dst};
+    return tn_distributed_send_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args) {
@@ -68869,6 +70952,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_fused_adam_ TNI_JOIN(TN_PREFIX, tnp_fused_adam_)
 #define tn_fused_adamw_at TNI_JOIN(TN_PREFIX, tn_fused_adamw_at)
 #define tnp_fused_adamw_ TNI_JOIN(TN_PREFIX, tnp_fused_adamw_)
+#define tn_distributed_broadcast_at TNI_JOIN(TN_PREFIX, tn_distributed_broadcast_at)
+#define tnp_distributed_broadcast TNI_JOIN(TN_PREFIX, tnp_distributed_broadcast)
+#define tn_distributed_all_reduce_at TNI_JOIN(TN_PREFIX, tn_distributed_all_reduce_at)
+#define tnp_distributed_all_reduce TNI_JOIN(TN_PREFIX, tnp_distributed_all_reduce)
+#define tn_distributed_reduce_at TNI_JOIN(TN_PREFIX, tn_distributed_reduce_at)
+#define tnp_distributed_reduce TNI_JOIN(TN_PREFIX, tnp_distributed_reduce)
+#define tn_distributed_all_gather_at TNI_JOIN(TN_PREFIX, tn_distributed_all_gather_at)
+#define tnp_distributed_all_gather TNI_JOIN(TN_PREFIX, tnp_distributed_all_gather)
+#define tn_distributed_reduce_scatter_at TNI_JOIN(TN_PREFIX, tn_distributed_reduce_scatter_at)
+#define tnp_distributed_reduce_scatter TNI_JOIN(TN_PREFIX, tnp_distributed_reduce_scatter)
+#define tn_distributed_all_to_all_at TNI_JOIN(TN_PREFIX, tn_distributed_all_to_all_at)
+#define tnp_distributed_all_to_all TNI_JOIN(TN_PREFIX, tnp_distributed_all_to_all)
+#define tn_distributed_barrier_at TNI_JOIN(TN_PREFIX, tn_distributed_barrier_at)
+#define tnp_distributed_barrier TNI_JOIN(TN_PREFIX, tnp_distributed_barrier)
+#define tn_distributed_send_at TNI_JOIN(TN_PREFIX, tn_distributed_send_at)
+#define tnp_distributed_send TNI_JOIN(TN_PREFIX, tnp_distributed_send)
+#define tn_distributed_recv_at TNI_JOIN(TN_PREFIX, tn_distributed_recv_at)
+#define tnp_distributed_recv TNI_JOIN(TN_PREFIX, tnp_distributed_recv)
 #define tn_named_free TNI_JOIN(TN_PREFIX, tn_named_free)
 #define tn_named_find TNI_JOIN(TN_PREFIX, tn_named_find)
 #define tn_safetensors_save_at TNI_JOIN(TN_PREFIX, tn_safetensors_save_at)
@@ -68991,9 +71092,26 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_step_plan_of TNI_JOIN(TN_PREFIX, tn_step_plan_of)
 #define tn_product_plan_of TNI_JOIN(TN_PREFIX, tn_product_plan_of)
 #define tn_conv_blocks_of TNI_JOIN(TN_PREFIX, tn_conv_blocks_of)
+#define tn_group_spawn_at TNI_JOIN(TN_PREFIX, tn_group_spawn_at)
+#define tn_group_threads_at TNI_JOIN(TN_PREFIX, tn_group_threads_at)
+#define tn_group_join_at TNI_JOIN(TN_PREFIX, tn_group_join_at)
+#define tn_group_free TNI_JOIN(TN_PREFIX, tn_group_free)
+#define tn_group_use TNI_JOIN(TN_PREFIX, tn_group_use)
+#define tn_group_current TNI_JOIN(TN_PREFIX, tn_group_current)
+#define tn_group_rank TNI_JOIN(TN_PREFIX, tn_group_rank)
+#define tn_group_size TNI_JOIN(TN_PREFIX, tn_group_size)
+#define tn_group_kind TNI_JOIN(TN_PREFIX, tn_group_kind)
+#define tn_group_split_at TNI_JOIN(TN_PREFIX, tn_group_split_at)
+#define tn_group_set_limit_at TNI_JOIN(TN_PREFIX, tn_group_set_limit_at)
+#define tn_group_new_at TNI_JOIN(TN_PREFIX, tn_group_new_at)
+#define tn_collective_of TNI_JOIN(TN_PREFIX, tn_collective_of)
+#define tn_collective_meet TNI_JOIN(TN_PREFIX, tn_collective_meet)
+#define tn_collective_share TNI_JOIN(TN_PREFIX, tn_collective_share)
+#define tn_group_keep TNI_JOIN(TN_PREFIX, tn_group_keep)
+#define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_bb51877a55df TNI_JOIN(TN_PREFIX, tn_layout_bb51877a55df)
+#define tn_layout_b612c14bc41a TNI_JOIN(TN_PREFIX, tn_layout_b612c14bc41a)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -69986,6 +72104,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_fused_adam_ (*tni_at_tnp_fused_adam_)
 #define tn_fused_adamw_at (*tni_at_tn_fused_adamw_at)
 #define tnp_fused_adamw_ (*tni_at_tnp_fused_adamw_)
+#define tn_distributed_broadcast_at (*tni_at_tn_distributed_broadcast_at)
+#define tnp_distributed_broadcast (*tni_at_tnp_distributed_broadcast)
+#define tn_distributed_all_reduce_at (*tni_at_tn_distributed_all_reduce_at)
+#define tnp_distributed_all_reduce (*tni_at_tnp_distributed_all_reduce)
+#define tn_distributed_reduce_at (*tni_at_tn_distributed_reduce_at)
+#define tnp_distributed_reduce (*tni_at_tnp_distributed_reduce)
+#define tn_distributed_all_gather_at (*tni_at_tn_distributed_all_gather_at)
+#define tnp_distributed_all_gather (*tni_at_tnp_distributed_all_gather)
+#define tn_distributed_reduce_scatter_at (*tni_at_tn_distributed_reduce_scatter_at)
+#define tnp_distributed_reduce_scatter (*tni_at_tnp_distributed_reduce_scatter)
+#define tn_distributed_all_to_all_at (*tni_at_tn_distributed_all_to_all_at)
+#define tnp_distributed_all_to_all (*tni_at_tnp_distributed_all_to_all)
+#define tn_distributed_barrier_at (*tni_at_tn_distributed_barrier_at)
+#define tnp_distributed_barrier (*tni_at_tnp_distributed_barrier)
+#define tn_distributed_send_at (*tni_at_tn_distributed_send_at)
+#define tnp_distributed_send (*tni_at_tnp_distributed_send)
+#define tn_distributed_recv_at (*tni_at_tn_distributed_recv_at)
+#define tnp_distributed_recv (*tni_at_tnp_distributed_recv)
 #define tn_named_free (*tni_at_tn_named_free)
 #define tn_named_find (*tni_at_tn_named_find)
 #define tn_safetensors_save_at (*tni_at_tn_safetensors_save_at)
@@ -70108,6 +72244,23 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_step_plan_of (*tni_at_tn_step_plan_of)
 #define tn_product_plan_of (*tni_at_tn_product_plan_of)
 #define tn_conv_blocks_of (*tni_at_tn_conv_blocks_of)
+#define tn_group_spawn_at (*tni_at_tn_group_spawn_at)
+#define tn_group_threads_at (*tni_at_tn_group_threads_at)
+#define tn_group_join_at (*tni_at_tn_group_join_at)
+#define tn_group_free (*tni_at_tn_group_free)
+#define tn_group_use (*tni_at_tn_group_use)
+#define tn_group_current (*tni_at_tn_group_current)
+#define tn_group_rank (*tni_at_tn_group_rank)
+#define tn_group_size (*tni_at_tn_group_size)
+#define tn_group_kind (*tni_at_tn_group_kind)
+#define tn_group_split_at (*tni_at_tn_group_split_at)
+#define tn_group_set_limit_at (*tni_at_tn_group_set_limit_at)
+#define tn_group_new_at (*tni_at_tn_group_new_at)
+#define tn_collective_of (*tni_at_tn_collective_of)
+#define tn_collective_meet (*tni_at_tn_collective_meet)
+#define tn_collective_share (*tni_at_tn_collective_share)
+#define tn_group_keep (*tni_at_tn_group_keep)
+#define tn_group_kept (*tni_at_tn_group_kept)
 #define tn_plan_begin_at (*tni_at_tn_plan_begin_at)
 #define tn_plan_end_at (*tni_at_tn_plan_end_at)
 #endif
@@ -71110,6 +73263,24 @@ typedef struct tn_exports {
     X(tnp_fused_adam_) \
     X(tn_fused_adamw_at) \
     X(tnp_fused_adamw_) \
+    X(tn_distributed_broadcast_at) \
+    X(tnp_distributed_broadcast) \
+    X(tn_distributed_all_reduce_at) \
+    X(tnp_distributed_all_reduce) \
+    X(tn_distributed_reduce_at) \
+    X(tnp_distributed_reduce) \
+    X(tn_distributed_all_gather_at) \
+    X(tnp_distributed_all_gather) \
+    X(tn_distributed_reduce_scatter_at) \
+    X(tnp_distributed_reduce_scatter) \
+    X(tn_distributed_all_to_all_at) \
+    X(tnp_distributed_all_to_all) \
+    X(tn_distributed_barrier_at) \
+    X(tnp_distributed_barrier) \
+    X(tn_distributed_send_at) \
+    X(tnp_distributed_send) \
+    X(tn_distributed_recv_at) \
+    X(tnp_distributed_recv) \
     X(tn_named_free) \
     X(tn_named_find) \
     X(tn_safetensors_save_at) \
@@ -71232,20 +73403,37 @@ typedef struct tn_exports {
     X(tn_step_plan_of) \
     X(tn_product_plan_of) \
     X(tn_conv_blocks_of) \
+    X(tn_group_spawn_at) \
+    X(tn_group_threads_at) \
+    X(tn_group_join_at) \
+    X(tn_group_free) \
+    X(tn_group_use) \
+    X(tn_group_current) \
+    X(tn_group_rank) \
+    X(tn_group_size) \
+    X(tn_group_kind) \
+    X(tn_group_split_at) \
+    X(tn_group_set_limit_at) \
+    X(tn_group_new_at) \
+    X(tn_collective_of) \
+    X(tn_collective_meet) \
+    X(tn_collective_share) \
+    X(tn_group_keep) \
+    X(tn_group_kept) \
     X(tn_plan_begin_at) \
     X(tn_plan_end_at)
 #ifdef TN_EXPORT
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"bb51877a55df", at, 1114};
+    static const tn_exports all = {"b612c14bc41a", at, 1149};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1114 || strcmp(e->layout, "bb51877a55df") != 0) return false;
+    if (!e || e->n != 1149 || strcmp(e->layout, "b612c14bc41a") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

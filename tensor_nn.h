@@ -10996,6 +10996,8 @@ static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
+static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "product", "min",
+    "max", "band", "bor", "bxor", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -12403,6 +12405,8 @@ static TNI_UNUSED const char *const tni_optim_words_memory_format[] = {"contiguo
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_optim_words_padding_mode[] = {"zeros", "reflect",
     "replicate", "circular", NULL};
+static TNI_UNUSED const char *const tni_optim_words_reduce_op[] = {"sum", "avg", "product", "min",
+    "max", "band", "bor", "bxor", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);

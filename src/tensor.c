@@ -20,6 +20,7 @@
 #include "api/row.h"
 #include "api/extend.h"
 #include "api/device.h"
+#include "api/group.h"
 #include "api/plan.h"
 #include "api/renamed.h"
 #include "api/cxx.h"
@@ -74,6 +75,10 @@
 #include "device/devices.c"
 #include "device/memory.c"
 #include "device/module.c"
+#include "group/group.c"
+#include "group/threads.c"
+#include "group/split.c"
+#include "group/spawn.c"
 #include "base/cold_end.inl"
 
 #include "call/types.c"

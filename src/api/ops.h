@@ -10,5 +10,6 @@
 #include "ops/linalg.h"
 #include "ops/indexing.h"
 #include "ops/layers.h"
+#include "ops/distributed.h"
 
 #endif

@@ -122,9 +122,10 @@ struct tni_block {
     uint32_t place_hold;
     /* > 0: calls run although the context was cancelled, to finish what must happen as a whole. */
     uint32_t unstopped;
-    tn_path *path;      /* chain of module calls above the operators (api/beside.h) */
-    int64_t live_count; /* tensors, counted by their room */
-    uint8_t warned;     /* a warning waits: for the handler (TNI_HOOK_WARNING) or to be taken */
+    tn_path *path;          /* chain of module calls above the operators (api/beside.h) */
+    struct tn_group *group; /* of ranks, that the thread works in (group/); NULL: it is alone */
+    int64_t live_count;     /* tensors, counted by their room */
+    uint8_t warned;         /* a warning waits: for the handler (TNI_HOOK_WARNING) or to be taken */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -489,6 +490,7 @@ TN_PRIV void tni_file_close(tni_file *f);     /* also drops an uncommitted tempo
 TN_PRIV void tni_files_fill(tn_files *files); /* NULL members become the system's */
 
 TN_PRIV double tni_now(tn_context *c); /* seconds */
+TN_PRIV double tni_clock(void);        /* the system's, whatever the context has */
 
 /* Bytes of the UTF-8 character at `at` in a text that ends with NUL (1 for that); 0: it is none.
  * Refuses long forms, surrogates, and what is beyond U+10FFFF (RFC 3629). */

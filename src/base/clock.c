@@ -8,7 +8,7 @@
 #endif
 #include <windows.h>
 
-static double clock_system(void) {
+TN_PRIV double tni_clock(void) {
     LARGE_INTEGER ticks, rate;
     QueryPerformanceFrequency(&rate);
     QueryPerformanceCounter(&ticks);
@@ -25,7 +25,7 @@ extern int clock_gettime(int, struct timespec *);
 #define CLOCK_MONOTONIC 1
 #endif
 
-static double clock_system(void) {
+TN_PRIV double tni_clock(void) {
 #ifdef CLOCK_MONOTONIC
     struct timespec t;
     if (clock_gettime(CLOCK_MONOTONIC, &t) == 0) return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -37,7 +37,7 @@ static double clock_system(void) {
 #endif
 
 TN_PRIV double tni_now(tn_context *c) {
-    return c->options.clock ? c->options.clock(c->options.clock_user) : clock_system();
+    return c->options.clock ? c->options.clock(c->options.clock_user) : tni_clock();
 }
 
 TN_API double tn_now(void) {

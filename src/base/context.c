@@ -288,6 +288,7 @@ static void context_adopt(tni_block *b) {
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
+    b->group = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
     tni_rooms_above()->adopt(b);
     tni_error_leave(b);

@@ -4,7 +4,7 @@
  * caller and by those workers that are awake in time. Workers are made at the first job, and
  * never afterwards but after tn_set_threads and in a child of fork. Results cannot depend on who
  * does what: tasks are independent and fixed by the caller. */
-#include "base.h"
+#include "sync.h"
 
 #ifdef TNI_COUNT_POLLS
 void (*tni_poll_ran)(const tni_stop *s);
@@ -13,15 +13,7 @@ void (*tni_poll_ran)(const tni_stop *s);
 #include <fenv.h>
 
 #if TNI_THREADS == 1
-#include <pthread.h>
-#include <sched.h>
-#include <sys/select.h>
 #include <unistd.h>
-#elif TNI_THREADS == 2
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
 #endif
 
 /* --- cores ------------------------------------------------------------------------------------ */
@@ -90,38 +82,6 @@ static void pool_host_task(void *arg, int64_t i) {
 
 #if TNI_THREADS
 
-#if TNI_THREADS == 1
-typedef pthread_t pool_thread;
-typedef pthread_mutex_t pool_mutex;
-typedef pthread_cond_t pool_condition;
-static bool pool_mutex_init(pool_mutex *m) { return pthread_mutex_init(m, NULL) == 0; }
-static void pool_mutex_free(pool_mutex *m) { pthread_mutex_destroy(m); }
-static void pool_enter(pool_mutex *m) { pthread_mutex_lock(m); }
-static void pool_exit(pool_mutex *m) { pthread_mutex_unlock(m); }
-static bool pool_condition_init(pool_condition *c) { return pthread_cond_init(c, NULL) == 0; }
-static void pool_condition_free(pool_condition *c) { pthread_cond_destroy(c); }
-static void pool_wait(pool_condition *c, pool_mutex *m) { pthread_cond_wait(c, m); }
-static void pool_wake(pool_condition *c) { pthread_cond_signal(c); }
-static void pool_wake_all(pool_condition *c) { pthread_cond_broadcast(c); }
-static void pool_join(pool_thread t) { pthread_join(t, NULL); }
-#else
-typedef HANDLE pool_thread;
-typedef SRWLOCK pool_mutex;
-typedef CONDITION_VARIABLE pool_condition;
-static bool pool_mutex_init(pool_mutex *m) { return InitializeSRWLock(m), true; }
-static void pool_mutex_free(pool_mutex *m) { (void)m; }
-static void pool_enter(pool_mutex *m) { AcquireSRWLockExclusive(m); }
-static void pool_exit(pool_mutex *m) { ReleaseSRWLockExclusive(m); }
-static bool pool_condition_init(pool_condition *c) { return InitializeConditionVariable(c), true; }
-static void pool_condition_free(pool_condition *c) { (void)c; }
-static void pool_wait(pool_condition *c, pool_mutex *m) {
-    SleepConditionVariableSRW(c, m, INFINITE, 0);
-}
-static void pool_wake(pool_condition *c) { WakeConditionVariable(c); }
-static void pool_wake_all(pool_condition *c) { WakeAllConditionVariable(c); }
-static void pool_join(pool_thread t) { WaitForSingleObject(t, INFINITE), CloseHandle(t); }
-#endif
-
 /* `state` is a number of the job, whether it takes workers, and how many work at it. The fields
  * of a job are written while it is closed and nobody works at it, so a worker that has counted
  * itself in reads them at rest. */
@@ -139,9 +99,9 @@ struct tni_pool {
     uint32_t process; /* whose threads these are */
     int32_t workers;  /* that exist; fewer than wanted where the system refused some */
     int32_t wanted;
-    pool_thread *thread; /* room for `wanted` */
-    pool_mutex mutex;
-    pool_condition work, done;
+    tni_thread *thread; /* room for `wanted` */
+    tni_mutex mutex;
+    tni_condition work, done;
     int32_t sleeping; /* workers in a wait, under the mutex */
     uint32_t ending;  /* the workers are to return */
     void (*task)(void *, int64_t);
@@ -184,12 +144,12 @@ static bool pool_await(struct tni_pool *p, uint32_t seen) {
     }
     /* Under the mutex the conditions are read again, so a job that is opened in between is not
      * slept through. */
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     p->sleeping++;
     while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
-        pool_wait(&p->work, &p->mutex);
+        tni_condition_wait(&p->work, &p->mutex);
     p->sleeping--;
-    pool_exit(&p->mutex);
+    tni_mutex_exit(&p->mutex);
     return !tni_load(&p->ending);
 }
 
@@ -212,26 +172,19 @@ static void pool_serve(struct tni_pool *p) {
         /* Counts itself out: from here on the fields may be those of the next job. */
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
-        pool_enter(&p->mutex); /* the last one, and the caller waits */
-        pool_wake(&p->done);
-        pool_exit(&p->mutex);
+        tni_mutex_enter(&p->mutex); /* the last one, and the caller waits */
+        tni_condition_wake(&p->done);
+        tni_mutex_exit(&p->mutex);
     }
 }
 
-#if TNI_THREADS == 1
-static void *pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), (void *)NULL; }
-static bool pool_start(pool_thread *t, struct tni_pool *p) {
-    return pthread_create(t, NULL, pool_main, p) == 0;
+TNI_THREAD_MAIN(pool_main, pool) {
+    pool_serve((struct tni_pool *)pool);
+    return 0;
 }
-#else
-static DWORD WINAPI pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), 0; }
-static bool pool_start(pool_thread *t, struct tni_pool *p) {
-    return (*t = CreateThread(NULL, 0, pool_main, p, 0, NULL)) != NULL;
-}
-#endif
 
 static int64_t pool_thread_bytes(const struct tni_pool *p) {
-    return p->wanted * (int64_t)sizeof(pool_thread);
+    return p->wanted * (int64_t)sizeof(tni_thread);
 }
 
 /* The parts that a child of fork makes anew; the process last, or a failure would pass for done. */
@@ -241,25 +194,25 @@ static bool pool_init(struct tni_pool *p) {
     p->ending = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
     /* All three, or none of them. */
-    if (!pool_mutex_init(&p->mutex)) return false;
-    if (pool_condition_init(&p->work)) {
-        if (pool_condition_init(&p->done)) {
+    if (!tni_mutex_init(&p->mutex)) return false;
+    if (tni_condition_init(&p->work)) {
+        if (tni_condition_init(&p->done)) {
             p->process = tni_process();
             return true;
         }
-        pool_condition_free(&p->work);
+        tni_condition_free(&p->work);
     }
-    pool_mutex_free(&p->mutex);
+    tni_mutex_free(&p->mutex);
     return false;
 }
 
 /* Ends the workers and waits for them. No job is on, for the caller has the pool. */
 static void pool_end(tn_context *c, struct tni_pool *p) {
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     tni_store(&p->ending, 1u);
-    pool_wake_all(&p->work);
-    pool_exit(&p->mutex);
-    for (int i = 0; i < p->workers; i++) pool_join(p->thread[i]);
+    tni_condition_wake_all(&p->work);
+    tni_mutex_exit(&p->mutex);
+    for (int i = 0; i < p->workers; i++) tni_thread_join(p->thread[i]);
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     p->thread = NULL;
     p->workers = p->wanted = 0;
@@ -278,10 +231,11 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
     /* As many as last time, the usual case. */
     if (TNI_LIKELY(p->wanted == wanted)) return;
     if (p->wanted) pool_end(c, p);
-    p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
+    p->thread = (tni_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(tni_thread));
     if (!p->thread) return;
     p->wanted = wanted;
-    while (p->workers < wanted && pool_start(&p->thread[p->workers], p)) p->workers++;
+    while (p->workers < wanted && tni_thread_start(&p->thread[p->workers], pool_main, p))
+        p->workers++;
 }
 
 static struct tni_pool *pool_of(tn_context *c) {
@@ -294,9 +248,9 @@ static struct tni_pool *pool_of(tn_context *c) {
     /* Another thread may have stored its pool meanwhile: then this one goes. */
     if (pool_init(p)) {
         if (tni_swap_if(&c->pool, &none, p)) return p;
-        pool_mutex_free(&p->mutex);
-        pool_condition_free(&p->work);
-        pool_condition_free(&p->done);
+        tni_mutex_free(&p->mutex);
+        tni_condition_free(&p->work);
+        tni_condition_free(&p->done);
     }
     tni_raw_put(c, p, (int64_t)sizeof *p);
     return none; /* another thread's */
@@ -313,13 +267,13 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     tni_store_relaxed(&p->next, 0u);
     tni_store(&p->state, ((tni_load_relaxed(&p->state) & POOL_NUMBER) + POOL_JOB) | POOL_OPEN);
     /* Who looked for a job before the store is asleep by the time we are in. */
-    pool_enter(&p->mutex);
+    tni_mutex_enter(&p->mutex);
     /* No more workers than tasks beside the caller's own. */
     if (p->sleeping >= count)
-        for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
+        for (int64_t i = 1; i < count; i++) tni_condition_wake(&p->work);
     else if (p->sleeping)
-        pool_wake_all(&p->work);
-    pool_exit(&p->mutex);
+        tni_condition_wake_all(&p->work);
+    tni_mutex_exit(&p->mutex);
 }
 
 static void pool_close(struct tni_pool *p) {
@@ -330,9 +284,9 @@ static void pool_close(struct tni_pool *p) {
         if (!(tni_load(&p->state) & POOL_COUNT)) return;
         tni_pause();
     }
-    pool_enter(&p->mutex);
-    while (tni_load(&p->state) & POOL_COUNT) pool_wait(&p->done, &p->mutex);
-    pool_exit(&p->mutex);
+    tni_mutex_enter(&p->mutex);
+    while (tni_load(&p->state) & POOL_COUNT) tni_condition_wait(&p->done, &p->mutex);
+    tni_mutex_exit(&p->mutex);
 }
 
 /* false: somebody else has the pool, or there is none. */
@@ -361,9 +315,9 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     /* In a child of fork the threads, and whatever they hold, are the parent's. */
     if (p->process == tni_process()) {
         if (p->wanted) pool_end(c, p);
-        pool_mutex_free(&p->mutex);
-        pool_condition_free(&p->work);
-        pool_condition_free(&p->done);
+        tni_mutex_free(&p->mutex);
+        tni_condition_free(&p->work);
+        tni_condition_free(&p->done);
     }
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     tni_raw_put(c, p, (int64_t)sizeof *p);

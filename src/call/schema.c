@@ -15,10 +15,15 @@ static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
-static const tni_enum schema_enums[] = {
-    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
-    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
-    {"PaddingMode", schema_padding}, {NULL, NULL}};
+static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", "max",
+                                               "band", "bor", "bxor",    NULL};
+static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
+                                        {"Approximate", schema_approximate},
+                                        {"Rounding", schema_rounding},
+                                        {"MemoryFormat", schema_format},
+                                        {"PaddingMode", schema_padding},
+                                        {"ReduceOp", schema_reduce_op},
+                                        {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 

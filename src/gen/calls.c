@@ -1075,6 +1075,87 @@ TN_API tn_tensor *tnp_digamma_(tn_tensor *self) {
     return tn_digamma_inplace_at(NULL, 0, &a);
 }
 
+TN_API bool tn_distributed_all_gather_at(const char *file, int line,
+    const tn_distributed_all_gather_args *args) {
+    return tn_call(&tni_row_distributed_all_gather, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_gather(tn_tensor *output, tn_tensor *input) {
+    const tn_distributed_all_gather_args a = {output, input};
+    return tn_distributed_all_gather_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_all_reduce_at(const char *file, int line,
+    const tn_distributed_all_reduce_args *args) {
+    return tn_call(&tni_row_distributed_all_reduce, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_reduce(tn_tensor *tensor, tn_reduce_op op) {
+    const tn_distributed_all_reduce_args a = {op, tensor};
+    return tn_distributed_all_reduce_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_all_to_all_at(const char *file, int line,
+    const tn_distributed_all_to_all_args *args) {
+    return tn_call(&tni_row_distributed_all_to_all, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_all_to_all(tn_tensor *output, tn_tensor *input) {
+    const tn_distributed_all_to_all_args a = {output, input};
+    return tn_distributed_all_to_all_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_barrier_at(const char *file, int line,
+    const tn_distributed_barrier_args *args) {
+    return tn_call(&tni_row_distributed_barrier, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_barrier(void) {
+    const tn_distributed_barrier_args a = {0};
+    return tn_distributed_barrier_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_broadcast_at(const char *file, int line,
+    const tn_distributed_broadcast_args *args) {
+    return tn_call(&tni_row_distributed_broadcast, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_broadcast(tn_tensor *tensor, int64_t src) {
+    const tn_distributed_broadcast_args a = {tensor, src};
+    return tn_distributed_broadcast_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_recv_at(const char *file, int line,
+    const tn_distributed_recv_args *args) {
+    return tn_call(&tni_row_distributed_recv, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_recv(tn_tensor *tensor, int64_t src, int64_t tag) {
+    const tn_distributed_recv_args a = {tag, tensor, src};
+    return tn_distributed_recv_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_reduce_at(const char *file, int line,
+    const tn_distributed_reduce_args *args) {
+    return tn_call(&tni_row_distributed_reduce, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_reduce(tn_tensor *tensor, int64_t dst, tn_reduce_op op) {
+    const tn_distributed_reduce_args a = {op, tensor, dst};
+    return tn_distributed_reduce_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_reduce_scatter_at(const char *file, int line,
+    const tn_distributed_reduce_scatter_args *args) {
+    return tn_call(&tni_row_distributed_reduce_scatter, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_reduce_scatter(tn_tensor *output, tn_tensor *input, tn_reduce_op op) {
+    const tn_distributed_reduce_scatter_args a = {op, output, input};
+    return tn_distributed_reduce_scatter_at(NULL, 0, &a);
+}
+
+TN_API bool tn_distributed_send_at(const char *file, int line,
+    const tn_distributed_send_args *args) {
+    return tn_call(&tni_row_distributed_send, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_distributed_send(tn_tensor *tensor, int64_t dst, int64_t tag) {
+    const tn_distributed_send_args a = {tag, tensor, dst};
+    return tn_distributed_send_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_div, TN_PLAIN, file, line, args, &r);

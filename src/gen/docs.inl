@@ -251,6 +251,40 @@ static const char *const py_docs_comment[] = {
     /* digamma */
     "The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.\n"
     "(*) -> (*), floating",
+    /* distributed_all_gather */
+    "The inputs of all ranks, one after the other in the order of ranks, into every rank's output.\n"
+    "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
+    /* distributed_all_reduce */
+    "Every rank's tensor becomes the sum, or what op says, of all ranks' tensors, element by element,\n"
+    "with the same bits on all. Integers wrap and have no avg; the sum and product of bools are or and\n"
+    "and; a NaN wins min and max. Complex numbers have sum and avg alone, bits (band, bor, bxor)\n"
+    "integers and bools.\n"
+    "tensor (*), the same on all ranks",
+    /* distributed_all_to_all */
+    "Part r of the input, of as many equal parts along dim 0 as there are ranks, goes to rank r; part\n"
+    "r of the output is what came from rank r.\n"
+    "input (ranks n, *), output (ranks n, *), of one dtype",
+    /* distributed_barrier */
+    "Returns when all ranks of the group have called it.\n"
+    "none",
+    /* distributed_broadcast */
+    "Every rank's tensor becomes that of rank src of the group.\n"
+    "tensor (*), the same on all ranks",
+    /* distributed_recv */
+    "Receives into the tensor what rank src of the group sends to this one with the same tag. Shape\n"
+    "and dtype are the same on both ends. src -1: from nobody, the tensor stays.\n"
+    "tensor (*)",
+    /* distributed_reduce */
+    "The same for rank dst alone: its tensor becomes the sum, those of the other ranks stay.\n"
+    "tensor (*), the same on all ranks",
+    /* distributed_reduce_scatter */
+    "The sum, or what op says, of all ranks' inputs; rank r gets the r-th of as many equal parts as\n"
+    "there are ranks.\n"
+    "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
+    /* distributed_send */
+    "Sends the tensor to rank dst of the group, which receives it with the same tag; returns when it\n"
+    "has it. dst -1: to nobody.\n"
+    "tensor (*)",
     /* div */
     "self / other; integers give floats.\n"
     "(*), (*) -> broadcast",
@@ -1101,6 +1135,15 @@ static const char *const py_docs_place[] = {
     NULL /* detach */,
     NULL /* diagonal */,
     "special.digamma special.psi" /* digamma */,
+    NULL /* distributed_all_gather */,
+    NULL /* distributed_all_reduce */,
+    NULL /* distributed_all_to_all */,
+    NULL /* distributed_barrier */,
+    NULL /* distributed_broadcast */,
+    NULL /* distributed_recv */,
+    NULL /* distributed_reduce */,
+    NULL /* distributed_reduce_scatter */,
+    NULL /* distributed_send */,
     NULL /* div */,
     NULL /* div_mode */,
     NULL /* div_trunc */,

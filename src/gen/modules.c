@@ -11,6 +11,8 @@ static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
+static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "product", "min",
+    "max", "band", "bor", "bxor", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 304 };
+enum { TNI_ROW_COUNT = 313 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -153,6 +153,24 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
 TN_PRIV_DECLARE(tn_gen, tni_gen_digamma);
 TN_PRIV_DECLARE(tn_row, tni_row_digamma);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_gather);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_gather);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_reduce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_to_all);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_to_all);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_barrier);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_barrier);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_broadcast);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_broadcast);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_recv);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_recv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_reduce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_reduce_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_reduce_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_send);
+TN_PRIV_DECLARE(tn_row, tni_row_distributed_send);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div);
 TN_PRIV_DECLARE(tn_row, tni_row_div);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);

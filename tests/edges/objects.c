@@ -8,6 +8,7 @@
  * The headers are read: a function that is added there is called here, or named among those that
  * make nothing. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
+#include "../../src/api/group.h"
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
@@ -33,6 +34,7 @@ typedef struct thing {
     tn_safetensors *f;
     tn_history *h;
     tn_context *c;
+    tn_group *group[4];
     char *text;
     tn_named_list list;
     int64_t number;
@@ -251,6 +253,8 @@ static void make_checks(thing *a) { /* they leave nothing */
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
+
+#include "objects_groups.h"
 
 static void make_record(thing *a) {
     const bool before = tn_set_grad_mode(false);
@@ -656,6 +660,7 @@ EVERYWHERE(gradients_and_hooks_stay, make_gradients, end_gradients)
 EVERYWHERE(functions_keep_what_they_saved, make_functions, end_functions)
 EVERYWHERE(checks_of_gradients_leave_nothing, make_checks, no_end)
 EVERYWHERE(records_keep_their_tensors, make_record, end_record)
+EVERYWHERE(groups_stay, make_groups, end_groups)
 EVERYWHERE(modules_keep_their_parts, make_module, end_module)
 EVERYWHERE(parts_that_are_changed_stay, make_changed, end_changed)
 EVERYWHERE(every_kind_of_module_is_made, make_rows, end_rows)
@@ -710,6 +715,9 @@ static const char others[] =
     " tn_pointwise_plan_of tn_reduce_plan_of tn_index_plan_of tn_index_mask tn_index_values_fit"
     " tn_scalar_element tn_operands_dtype tn_range_plan_of tn_draw_next tn_chance_plan_of"
     " tn_integers_plan_of tn_step_plan_of tn_product_plan_of tn_conv_blocks_of"
+    " tn_group_free tn_group_use tn_group_current tn_group_rank tn_group_size tn_group_kind"
+    " tn_group_set_limit_at tn_group_keep tn_group_kept tn_collective_of tn_collective_meet"
+    " tn_collective_share tn_group_spawn_at"
     " tn_device_data tn_host_elements tn_default_device tn_set_default_device_at"
     " tnp_set_default_device tnp_from tn_number_at"
     " tn_generator_state tn_generator_set_state tn_is_leaf tn_retains_grad tn_grad_fn "
@@ -733,9 +741,10 @@ static const char others[] =
     " tn_optimizer_set_at tn_schedule_count tn_schedule_resume_at tn_schedule_initial"
     " tn_loader_batches tn_loader_dataset tn_loader_generator tn_loader_stop ";
 static void the_headers_have_no_other_functions(void) {
-    static const char *const files[] = {mine, "tests/edges/objects_files.h", "tests/edges/scopes.c",
+    static const char *const files[] = {mine, "tests/edges/objects_files.h",
+                                        "tests/edges/objects_groups.h", "tests/edges/scopes.c",
                                         "tests/ops/sample.c"};
-    api_is_whole(files, 4, others);
+    api_is_whole(files, 5, others);
 }
 
 int main(int argc, char **argv) {
@@ -754,6 +763,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(functions_keep_what_they_saved),
         CHECK_TEST(checks_of_gradients_leave_nothing),
         CHECK_TEST(records_keep_their_tensors),
+        CHECK_TEST(groups_stay),
         CHECK_TEST(modules_keep_their_parts),
         CHECK_TEST(parts_that_are_changed_stay),
         CHECK_TEST(every_kind_of_module_is_made),

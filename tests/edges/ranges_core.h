@@ -3,6 +3,7 @@
 #define TESTS_EDGES_NUMBERS_CORE_H
 
 #include "../../src/api/device.h"
+#include "../../src/api/group.h"
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
@@ -526,5 +527,31 @@ static bool announce_size(int64_t v) { return announced(announce_check, v); }
 static bool announce_kind(int64_t v) { return announced(announce_dtype, v); }
 static bool announce_stride(int64_t v) { return announced(strided_check, v); }
 static bool announce_offset(int64_t v) { return announced(view_check, v); }
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static bool group(tn_group *g) {
+    tn_group_free(g);
+    return g != NULL;
+}
+static bool group_threads(int64_t v) { return group(tn_group_threads(as_int(v))); }
+static bool group_join(int64_t v) {
+    tn_group *place = tn_group_threads(3);
+    const bool ok = place && group(tn_group_join(place, as_int(v)));
+    tn_group_free(place);
+    return ok;
+}
+static bool group_split(int64_t v) {
+    const bool made = group(tn_group_split(NULL, as_int(v)));
+    return v < 0 ? !made && tn_ok() : made;
+}
+static void group_leave(void *state) { (void)state; }
+static bool group_new(int32_t rank, int32_t size) {
+    tn_group_backend b = {TN_GROUP_VERSION, sizeof b, "none", NULL, NULL, NULL, NULL, NULL, NULL};
+    b.leave = group_leave;
+    return group(tn_group_new(&b, NULL, rank, size));
+}
+static bool group_rank(int64_t v) { return group_new(as_int(v), 3); }
+static bool group_size(int64_t v) { return group_new(0, as_int(v)); }
 
 #endif

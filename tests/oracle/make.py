@@ -256,6 +256,64 @@ def torch_fused_sgd(self, grads, momentum_buffer_list, nesterov, maximize, is_fi
     return []
 
 
+def world():
+    """torch.distributed of one rank, begun at the first call."""
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    return dist
+
+
+def reduce_op(op):
+    return getattr(world().ReduceOp, op.upper())
+
+
+def dense(call, output, *inputs):
+    """call(output, *inputs) on dense vectors: torch refuses other layouts, and sizes where the elements alone count."""
+    flat_output = output.reshape(-1).clone()
+    call(flat_output, *(t.reshape(-1).clone() for t in inputs))
+    output.copy_(flat_output.reshape(output.shape))
+    return []
+
+
+def torch_distributed_broadcast(tensor, src):
+    return dense(lambda t: world().broadcast(t, src), tensor)
+
+
+def torch_distributed_all_reduce(tensor, op="sum"):
+    return dense(lambda t: world().all_reduce(t, reduce_op(op)), tensor)
+
+
+def torch_distributed_reduce(tensor, dst, op="sum"):
+    return dense(lambda t: world().reduce(t, dst, reduce_op(op)), tensor)
+
+
+def torch_distributed_all_gather(output, input):
+    return dense(world().all_gather_into_tensor, output, input)
+
+
+def torch_distributed_reduce_scatter(output, input, op="sum"):
+    return dense(lambda out, x: world().reduce_scatter_tensor(out, x, reduce_op(op)), output, input)
+
+
+def torch_distributed_all_to_all(output, input):
+    return dense(world().all_to_all_single, output, input)
+
+
+def torch_distributed_send(tensor, dst, tag=0):
+    return [] if dst == -1 else dense(lambda t: world().send(t, dst, tag=tag), tensor)  # -1: to nobody, MPI's null process
+
+
+def torch_distributed_recv(tensor, src, tag=0):
+    return [] if src == -1 else dense(lambda t: world().recv(t, src, tag=tag), tensor)
+
+
+def torch_distributed_barrier():
+    world().barrier()
+    return []
+
+
 class Sample:
     """One sample in one dtype: positional and keyword values, and its tensors in order of appearance."""
     grid = 0  # where floating elements lie instead (tests/ops/sample.h)

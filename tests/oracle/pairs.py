@@ -68,6 +68,7 @@ ELSEWHERE = {
     "log_softmax_backward": "gradient", "softmax_backward": "gradient", "threshold_backward": "gradient",
     "embedding_dense_backward": "gradient", "batch_norm_backward": "gradient",
     "nll_loss_plain": "nll_loss",
+    "distributed_send": "ranks", "distributed_recv": "ranks",  # to itself torch waits for ever: tests/unit/groups.c
     "empty": "values", "empty_like": "values", "new_empty": "values",  # of no value
 }
 # More samples: optional tensors together, and what no sample has.
@@ -147,7 +148,7 @@ def pool_of(row, p):
         return [None]
     if kind == "enum":
         words = json_enums[{"reduction": "Reduction", "approximate": "Approximate", "rounding_mode": "Rounding",
-                            "memory_format": "MemoryFormat"}[name]]
+                            "memory_format": "MemoryFormat", "op": "ReduceOp"}[name]]
         words = [w for w in words if w != "channels_last_3d"]
         return [None] + (["None"] if p["optional"] else []) + words
     many = "[]" if kind.endswith("[]") else ""

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Concurrent use: programs of 8 threads and loaders with workers under ThreadSanitizer, no suppressions; and memory that several threads
+# Concurrent use: programs of 8 threads, ranks of groups and loaders with workers under ThreadSanitizer, no suppressions; and memory that several threads
 # give back at once to its owner (returned.c), also as a plain build with many bursts of frees, for a lost update of
 # an atomic list is no race to the sanitizer. TN_QUICK=1: this one, and the loaders with the sanitizer in base,
-# tensor, call and data alone. TN_FULL=1: with gcc and clang, and more rounds.
+# tensor, call, data, group and its rows alone. TN_FULL=1: with gcc and clang, and more rounds.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/threads
 mkdir -p "$out"
@@ -60,7 +60,7 @@ watched() { # COMPILER
     with="$with${with:+ and }$compiler"
     objects=$out/${compiler##*[ /]} library= wanted=objects
     if [ -n "${TN_QUICK:-}" ]; then # rooms without rows
-        wanted=$(ls src/base/*.c src/tensor/*.c src/call/*.c src/data/*.c | sed "s|^\(.*\)c\$|$objects/\1o|")
+        wanted=$(ls src/base/*.c src/tensor/*.c src/call/*.c src/data/*.c src/group/*.c src/ops/distributed/*.c | sed "s|^\(.*\)c\$|$objects/\1o|")
         library="$wanted ${BUILD:-build}/libtensor.a"
     else
         library=$objects/libtensor.a
@@ -72,6 +72,7 @@ watched() { # COMPILER
         one "$compiler" "$library" beside
         one "$compiler" "$library" returned $returns
     fi
+    one "$compiler" "$library" ranks
     before=$reports
     one "$compiler" "$library" loader $rounds
     echo "promise 15: loaders with workers, $rounds rounds with $compiler, $((reports - before)) reports of ThreadSanitizer"

@@ -28,6 +28,7 @@ static const struct {
     {"row", "your own operators"},
     {"device", "devices"},
     {"plan", "plans of memory"},
+    {"group", "several ranks"},
     {"cuda", "CUDA"},
     {"beside", "bindings: calls and fibers"},
     {"extend", "bindings: tensors and schemas"},

@@ -15,6 +15,7 @@ static const struct {
     {"linalg", "products of matrices and vectors", "matmul"},
     {"indexing", "elements by index or mask, gather and scatter, sorting, search", "index"},
     {"layers", "convolution, pooling, normalisation, attention, losses, optimizer steps", "conv"},
+    {"distributed", "what several ranks do together: sums, copies, messages", "collective"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 

@@ -808,6 +808,72 @@ template <class K = as_objects> inline typename K::one digamma(tensor_ref self, 
 template <class K = as_objects> inline typename K::one digamma_(tensor_ref self, site at = site()) {
     return K::write(tn_digamma_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline bool distributed_all_gather(tensor_ref output,
+    tensor_ref input, site at = site()) {
+    return K::call(tn_distributed_all_gather_at, at, {output.value, input.value});
+}
+struct distributed_all_reduce_options {
+    typedef distributed_all_reduce_options self_;
+    TNI_OPTION(tn_reduce_op, op, TN_REDUCE_OP_SUM)
+};
+template <class K = as_objects> inline bool distributed_all_reduce(tensor_ref tensor,
+    tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_all_reduce_at, at, {op, tensor.value});
+}
+template <class K = as_objects> inline bool distributed_all_reduce(tensor_ref tensor,
+    distributed_all_reduce_options o, site at = site()) {
+    return K::call(tn_distributed_all_reduce_at, at, {o.op, tensor.value});
+}
+template <class K = as_objects> inline bool distributed_all_to_all(tensor_ref output,
+    tensor_ref input, site at = site()) {
+    return K::call(tn_distributed_all_to_all_at, at, {output.value, input.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_barrier(site at = site()) {
+    return K::call(tn_distributed_barrier_at, at, {0});
+}
+template <class K = as_objects> inline bool distributed_broadcast(tensor_ref tensor, integer src,
+    site at = site()) {
+    return K::call(tn_distributed_broadcast_at, at, {tensor.value, src.value});
+}
+struct distributed_recv_options {
+    typedef distributed_recv_options self_;
+    TNI_OPTION(integer, tag, 0)
+};
+template <class K = as_objects> inline bool distributed_recv(tensor_ref tensor, integer src,
+    integer tag = 0, site at = site()) {
+    return K::call(tn_distributed_recv_at, at, {tag.value, tensor.value, src.value});
+}
+template <class K = as_objects> inline bool distributed_recv(tensor_ref tensor, integer src,
+    distributed_recv_options o, site at = site()) {
+    return K::call(tn_distributed_recv_at, at, {o.tag.value, tensor.value, src.value});
+}
+typedef distributed_all_reduce_options distributed_reduce_options;
+template <class K = as_objects> inline bool distributed_reduce(tensor_ref tensor, integer dst,
+    tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_reduce_at, at, {op, tensor.value, dst.value});
+}
+template <class K = as_objects> inline bool distributed_reduce(tensor_ref tensor, integer dst,
+    distributed_reduce_options o, site at = site()) {
+    return K::call(tn_distributed_reduce_at, at, {o.op, tensor.value, dst.value});
+}
+typedef distributed_all_reduce_options distributed_reduce_scatter_options;
+template <class K = as_objects> inline bool distributed_reduce_scatter(tensor_ref output,
+    tensor_ref input, tn_reduce_op op = TN_REDUCE_OP_SUM, site at = site()) {
+    return K::call(tn_distributed_reduce_scatter_at, at, {op, output.value, input.value});
+}
+template <class K = as_objects> inline bool distributed_reduce_scatter(tensor_ref output,
+    tensor_ref input, distributed_reduce_scatter_options o, site at = site()) {
+    return K::call(tn_distributed_reduce_scatter_at, at, {o.op, output.value, input.value});
+}
+typedef distributed_recv_options distributed_send_options;
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_send(tensor_ref tensor,
+    integer dst, integer tag = 0, site at = site()) {
+    return K::call(tn_distributed_send_at, at, {tag.value, tensor.value, dst.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline bool distributed_send(tensor_ref tensor,
+    integer dst, distributed_send_options o, site at = site()) {
+    return K::call(tn_distributed_send_at, at, {o.tag.value, tensor.value, dst.value});
+}
 template <class K = as_objects> inline typename K::one div(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_div_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -3035,6 +3101,16 @@ TNI_TN_END
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma_(...) tn::digamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_gather(...) tn::distributed_all_gather<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_reduce(...) tn::distributed_all_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_all_to_all(...) tn::distributed_all_to_all<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_barrier(...) tn::distributed_barrier<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_broadcast(...) tn::distributed_broadcast<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_recv(...) tn::distributed_recv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_reduce(...) tn::distributed_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_reduce_scatter(...) \
+    tn::distributed_reduce_scatter<tn::detail::as_c>(__VA_ARGS__)
+#define tn_distributed_send(...) tn::distributed_send<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div(...) tn::div<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div_(...) tn::div_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_div_scalar(...) tn::div<tn::detail::as_c>(__VA_ARGS__)

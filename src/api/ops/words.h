@@ -18,6 +18,9 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
     TN_MEMORY_FORMAT_CHANNELS_LAST_3D } tn_memory_format;
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
+typedef enum tn_reduce_op { TN_REDUCE_OP_SUM = 1, TN_REDUCE_OP_AVG, TN_REDUCE_OP_PRODUCT,
+    TN_REDUCE_OP_MIN, TN_REDUCE_OP_MAX, TN_REDUCE_OP_BAND, TN_REDUCE_OP_BOR,
+    TN_REDUCE_OP_BXOR } tn_reduce_op;
 
 /* Several results. */
 typedef struct tn_min_max {

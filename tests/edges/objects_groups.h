@@ -1,0 +1,26 @@
+/* objects_groups.h - objects.c: groups of ranks. */
+#ifndef TESTS_EDGES_OBJECTS_GROUPS_H
+#define TESTS_EDGES_OBJECTS_GROUPS_H
+
+static void nobody_leaves(void *state) { (void)state; }
+static void make_groups(thing *a) {
+    static tn_group_backend b = {.version = TN_GROUP_VERSION, .bytes = sizeof b, .kind = "none"};
+    b.leave = nobody_leaves;
+    a->t[0] = tn_take(counting(2, 2));
+    a->group[0] = tn_group_threads(1);
+    a->group[1] = tn_group_join(a->group[0], 0);
+    a->group[2] = tn_group_split(a->group[1], 0);
+    a->group[3] = tn_group_new(&b, NULL, 1, 3);
+}
+static void end_groups(thing *a) {
+    tn_group *const before = tn_group_use(a->group[2]);
+    CHECK(tn_distributed_all_reduce(a->t[0]) && tn_group_rank(a->group[3]) == 1);
+    tn_group_use(before);
+    for (int i = 0; i < 4; i++) {
+        CHECK(a->group[i] != NULL);
+        tn_group_free(a->group[i]);
+    }
+    end_tensors(a);
+}
+
+#endif
