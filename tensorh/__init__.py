@@ -11,7 +11,9 @@ from . import _C
 from ._C import *  # noqa: F403
 
 _C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
-__version__ = _C.__version__
+from .torch_version import TorchVersion as _TorchVersion  # noqa: E402
+
+__version__ = _TorchVersion("2.15.0+tensorh" + _C.__version__)  # the torch whose interface this is
 newaxis = None
 
 from . import _spaces, _tensor  # noqa: E402, F401
@@ -19,28 +21,20 @@ from . import _spaces, _tensor  # noqa: E402, F401
 globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
-    "accelerator",
-    "array_api",
-    "autograd",
-    "backends",
-    "cuda",
-    "func",
-    "linalg",
-    "nn",
-    "optim",
-    "overrides",
-    "random",
-    "return_types",
-    "safetensors",
-    "serialization",
-    "special",
-    "testing",
-    "types",
-    "utils",
-    "version",
-)
+    "__config__", "_dynamo", "accelerator", "amp", "array_api", "autograd", "backends", "compiler",
+    "cuda", "func", "hub", "jit", "linalg", "nn", "onnx", "optim", "overrides", "random",
+    "return_types", "safetensors", "serialization", "special", "storage", "testing",
+    "torch_version", "types", "utils", "version",
+)  # fmt: skip
 _LAZY_NAMES = {
+    "GradScaler": "amp",
+    "TypedStorage": "storage",
+    "UntypedStorage": "storage",
+    "autocast": "amp",
+    "compile": "compiler",
+    "is_storage": "storage",
     "load": "serialization",
+    "ops": "_ops",
     "save": "serialization",
     "will_it_fit": "_plan",
 } | dict.fromkeys(

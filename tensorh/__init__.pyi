@@ -4,13 +4,18 @@
 from typing import Any as _Any
 
 from . import accelerator as accelerator
+from . import amp as amp
 from . import array_api as array_api
 from . import autograd as autograd
 from . import backends as backends
+from . import compiler as compiler
 from . import cuda as cuda
 from . import func as func
+from . import hub as hub
+from . import jit as jit
 from . import linalg as linalg
 from . import nn as nn
+from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
 from . import random as random
@@ -18,7 +23,9 @@ from . import return_types as return_types
 from . import safetensors as safetensors
 from . import serialization as serialization
 from . import special as special
+from . import storage as storage
 from . import testing as testing
+from . import torch_version as torch_version
 from . import types as types
 from . import utils as utils
 from . import version as version
@@ -32,10 +39,13 @@ ComplexDoubleTensor: type
 ComplexFloatTensor: type
 DoubleTensor: type
 FloatTensor: type
+from .amp.grad_scaler import GradScaler as GradScaler
 HalfTensor: type
 IntTensor: type
 LongTensor: type
 ShortTensor: type
+from .storage import TypedStorage as TypedStorage
+from .storage import UntypedStorage as UntypedStorage
 absolute: _Any
 absolute_: _Any
 from ._functions.elements import acosh as acosh
@@ -72,6 +82,7 @@ from ._functions import atanh_ as atanh_
 from ._functions.shapes import atleast_1d as atleast_1d
 from ._functions.shapes import atleast_2d as atleast_2d
 from ._functions.shapes import atleast_3d as atleast_3d
+from .amp.autocast_mode import autocast as autocast
 from ._functions.products import baddbmm as baddbmm
 from ._functions import baddbmm_ as baddbmm_
 from ._functions.reductions import bincount as bincount
@@ -87,6 +98,7 @@ clip: _Any
 clip_: _Any
 from ._functions.shapes import column_stack as column_stack
 from ._functions.shapes import combinations as combinations
+from .compiler import compile as compile
 from ._functions.creation import complex as complex
 concat: _Any
 concatenate: _Any
@@ -146,6 +158,7 @@ def is_neg(input) -> _Any: ...
 from ._functions.elements import is_nonzero as is_nonzero
 from ._functions.elements import is_same_size as is_same_size
 from ._functions.dtypes import is_signed as is_signed
+from .storage import is_storage as is_storage
 from ._functions.elements import isin as isin
 from ._functions.elements import isneginf as isneginf
 from ._functions.elements import isposinf as isposinf
@@ -178,6 +191,7 @@ from ._functions.creation import normal as normal
 not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
+ops: _Any
 from .nn.functional import pairwise_distance as pairwise_distance
 pi: _Any
 from ._functions.creation import polar as polar

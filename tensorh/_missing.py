@@ -4,7 +4,7 @@
 that are present, planned and left out."""
 # Names of any namespace by pattern, and why they are left out.
 LEFT_OUT = (
-    (r"compile|compiler|jit|fx|export|while_loop|cond", "there is no Python compiler; tensor.h "
+    (r"fx|export|while_loop|cond", "there is no Python compiler; tensor.h "
      "records and replays calls in C"),
     (r"Script\w*|\w*ScriptModule\w*|TracingState|CompilationUnit|FunctionSchema|"
      r"(Any|Await|Bool|Class|Complex|Dict|Enum|Float|Future|Inferred|Int|Interface|List|None|Number|"
@@ -18,9 +18,8 @@ LEFT_OUT = (
      r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
      r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|set_warn_always|"
      r"is_warn_always\w*|get_device_module|LiteScript\w*|__torch_dispatch__|"
-     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|ops|classes|package|functional|torch_version|quasirandom|foreach|has_\w+",
+     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|functional|torch_version|quasirandom|foreach|has_\w+",
      "it belongs to how torch is built inside"),
-    (r"onnx$", "models are saved as safetensors and .pt"),
     (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
      "left to the kernels that need it"),
@@ -36,7 +35,7 @@ LEFT_OUT = (
      r"affine_grid_generator|grid_sampler\w*|segment_reduce|nuclear_norm|frobenius_norm|"
      r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
      "an inner function of torch: another name is public"),
-    (r"\w*Storage$|storage|storage_type|untyped_storage|TypedStorage|const_data_ptr|is_storage|"
+    (r"\w*Storage$|storage_type|const_data_ptr|"
      r"is_shared|share_memory_|set_$|resize_?$|module_load|map2?_$|swap_tensors",
      "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
@@ -112,8 +111,8 @@ LEFT_OUT_OF = {
 # Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
-GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
-alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting autocast_increment_nesting
+OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
+alpha_dropout_ angle as_strided_ autocast_decrement_nesting autocast_increment_nesting
 avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle
 clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
 conv_transpose2d conv_transpose3d corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
@@ -193,7 +192,7 @@ shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j
     "torch.nn.init": "dirac_ eye_ orthogonal_ sparse_",
     "torch.nn.utils": """
 fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights parametrizations
-parametrize prune remove_spectral_norm remove_weight_norm rnn skip_init spectral_norm weight_norm
+parametrize prune remove_spectral_norm remove_weight_norm skip_init spectral_norm weight_norm
 convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
 """,
     "torch.optim": """
@@ -206,18 +205,18 @@ ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_
     "torch.testing": "make_tensor",
 }
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
-MODULE_LEFT_OUT = "compile ipu mtia register_backward_hook share_memory xpu"
+MODULE_LEFT_OUT = "ipu mtia register_backward_hook share_memory xpu"
 TENSOR_LEFT_OUT = """
 ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
 hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia is_shared
 is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
 q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_ resize_as_sparse_
 row_indices set_ share_memory_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
-sparse_resize_and_clear_ sspaddmm storage storage_type symeig to_mkldnn to_padded_tensor to_sparse
-to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr untyped_storage values
+sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor to_sparse
+to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "fft distributed distributions profiler hub amp masked signal futures " \
+_SPACES = "fft distributed distributions profiler masked signal futures " \
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 

@@ -252,6 +252,17 @@ def _rebuild_as(cls, attributes, *args):
     return _dressed(rebuild(*args), cls or Tensor, attributes)
 
 
+def _function_state(f):
+    """torch.add is pickled by its name, as torch pickles it; other functions in C as always."""
+    if getattr(_C, f.__name__, None) is f and not getattr(f.__self__, "__name__", None):
+        return _function_named, (f.__name__,)
+    return f.__reduce__()
+
+
+def _function_named(name):
+    return getattr(_C, name)
+
+
 def _generator_state(generator):
     """What a copy or a pickle of a generator is made of."""
     if generator.device.type == "cpu":
@@ -341,9 +352,9 @@ class _Later:
 
 def load():
     """Attaches what _functions gives."""
-    from . import _functions
+    from . import _functions, storage
 
-    for name, f in _functions._methods().items():
+    for name, f in (_functions._methods() | storage.METHODS).items():
         setattr(Tensor, name, f)
 
 
@@ -371,6 +382,7 @@ def _attach():
         f.__qualname__ = "Tensor." + f.__name__
         setattr(Tensor, f.__name__, f)
     copyreg.pickle(_C.Generator, _generator_state)
+    copyreg.pickle(type(_C.add), _function_state)
     Tensor.type = type_
     Tensor.__init_subclass__ = classmethod(__init_subclass__)
     Tensor.__array_priority__ = 1000
@@ -379,6 +391,8 @@ def _attach():
     for name in ("is_pinned", "is_conj", "is_neg"):
         setattr(Tensor, name, never)
     for name in LATER:
+        setattr(Tensor, name, _Later(name))
+    for name in ("storage", "untyped_storage"):
         setattr(Tensor, name, _Later(name))
     own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
     for name in (_missing.PLANNED["Tensor"] + _missing.TENSOR_LEFT_OUT).split():

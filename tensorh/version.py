@@ -1,6 +1,7 @@
-"""torch.version for programs that print it: the package's version, and what it is built without."""
+"""torch.version for programs that print it: torch's version with the package's own behind it, and
+what it is built without."""
 
-from ._C import __version__
+from . import __version__
 
 __all__ = ["__version__", "cuda", "debug", "hip", "xpu"]  # noqa: F822 cuda is asked for
 debug = False

@@ -350,7 +350,9 @@ static PyMethodDef py_module_methods[] = {
     {"__delattr__", py_module_delattr, METH_O, NULL},
     {"_sequential", py_module_sequential, METH_O, NULL},
     {"_row_init", MODULE_FAST(py_mrow_init), METH_VARARGS | METH_KEYWORDS, NULL},
-    {"_row_forward", MODULE_FAST(py_mrow_forward), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_row_forward", MODULE_FAST(py_mrow_forward), METH_FASTCALL | METH_KEYWORDS,
+     "_row_forward($self, /, *args, **kwargs)\n--\n\nRuns the module's row; the class says what it "
+     "takes."},
     {"_row_reset", py_mrow_reset, METH_NOARGS, "draws initial values again"},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef py_module_members[] = {

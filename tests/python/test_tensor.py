@@ -608,7 +608,7 @@ def test_names_that_are_missing_are_counted(tmp_path):
 
 
 def test_names_that_are_missing_say_so():
-    for name, text in (("svd", "planned"), ("jit", "on purpose"), ("nonsense", "no attribute")):
+    for name, text in (("svd", "planned"), ("fx", "on purpose"), ("nonsense", "no attribute")):
         with pytest.raises(AttributeError, match=text):
             getattr(torch, name)
     with pytest.raises(AttributeError, match="planned"):

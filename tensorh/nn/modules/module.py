@@ -708,8 +708,16 @@ class Module(_C._Module):
             lines.append(f"({name}): " + repr(module).replace("\n", "\n  "))
         return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"
 
+    def compile(self, *args, **kwargs):
+        """Nothing is compiled: the module stays as it is."""
+
     def __dir__(self):
-        names = [*dir(type(self)), *self.__dict__]
+        kind = type(self)
+        names = [*dir(kind), *self.__dict__]
+        for name in _missing.MODULE_LEFT_OUT.split():
+            found = next((vars(c)[name] for c in kind.__mro__ if name in vars(c)), None)
+            if isinstance(found, _missing.Missing):
+                names.remove(name)
         names += [*self._parameters, *self._modules, *self._buffers]
         return sorted(name for name in names if not name[0].isdigit())
 

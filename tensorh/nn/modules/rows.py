@@ -125,6 +125,15 @@ def _implicit(name):
     return {"__init__": init, "_otherwise": otherwise}
 
 
+def _recurrent_forward(self, input, hx=None):
+    """The row's forward, also of a PackedSequence."""
+    if type(input) is tuple or not isinstance(input, tuple):
+        return _C._Module._row_forward(self, input, hx)
+    from ..utils.rnn import packed_forward
+
+    return packed_forward(self, _C._Module._row_forward, input, hx)
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -135,6 +144,7 @@ _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
     "LSTM": {
         "__init__": _init_lstm,
+        "forward": _recurrent_forward,
         "mode": "LSTM",
         "flatten_parameters": lambda self: None,
         "all_weights": property(_all_weights),

@@ -82,6 +82,10 @@ def vector_to_parameters(vec, parameters):
 
 
 def __getattr__(name):
+    if name == "rnn":
+        import importlib
+
+        return importlib.import_module(".rnn", __name__)
     from ..._missing import error
 
     raise error("torch.nn.utils", name)

@@ -1,7 +1,7 @@
 """torch.cuda: NVIDIA's GPUs. Their kernels are in a module of their own, libtensor_cuda.so, which
 is looked for when a program asks (docs/python.md says where); without it there is no device."""
 
-from . import _C, _cuda
+from .. import _C, _cuda
 
 __all__ = [
     "OutOfMemoryError",
@@ -232,6 +232,10 @@ seed_all = seed
 
 
 def __getattr__(name):
-    from ._missing import error
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module(".amp", __name__)
+    from .._missing import error
 
     raise error("torch.cuda", name)
