@@ -50,7 +50,7 @@
  *   [3]  types          250  dtypes, devices, numbers, lists, absent values
  *   [4]  context        213  contexts: memory, threads, devices, random state, errors
  *   [5]  tensor         283  tensors: lifetime, reading, making them from memory, printing
- *   [6]  random          28  generators of torch's random numbers
+ *   [6]  random          33  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
  *   [9]  words           66  enums of options, and result structs
@@ -70,7 +70,7 @@
  *   [21] extend         121  for module trees and bindings: ownership, data, schemas
  *   [22] device         384  devices beside the CPU: how a backend plugs in, and what a program
  *                            asks of one
- *   [23] group          151  several ranks that work together: each runs the same program on its
+ *   [23] group          153  several ranks that work together: each runs the same program on its
  *                            own part of the data, and they exchange tensors by the operators
  *                            tn_distributed_..
  *   [24] plan            61  how much memory a program would take, found by running it on shapes
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b612c14bc41a)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e7370d4ecc3b)
 #else
-#define TNI_NAMESPACE tn_b612c14bc41a
+#define TNI_NAMESPACE tn_e7370d4ecc3b
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1149,10 +1149,15 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* Seeds the context's default generator; a seed gives the numbers of torch.manual_seed. */
+/* Seeds the default generator; a seed gives the numbers of torch.manual_seed. */
 TN_API void tn_manual_seed(uint64_t seed);
-/* The current context's default generator, borrowed. */
+/* The calling thread's default generator, borrowed: the current context's, unless
+ * tn_set_default_generator has given the thread another one. */
 TN_API tn_generator *tn_default_generator(void);
+/* From here on the calling thread draws from `generator`, which stays the caller's, in its current
+ * context; NULL: from the context's. Returns what was set before; NULL: the context's. Threads that
+ * draw at a time need one each. */
+TN_API tn_generator *tn_set_default_generator(tn_generator *generator);
 /* A new generator, which the caller frees; NULL with an error.
  * tn_randn(TN_DIMS(2, 3), .generator = g) */
 TN_API tn_generator *tn_generator_new(uint64_t seed);
@@ -9008,15 +9013,17 @@ typedef struct tn_group tn_group;
 
 /* Runs body(rank, user) in `ranks` new threads, each in a group of all of them, which is its
  * current one, in the caller's context and in a scope of its own; returns when all have returned.
- * False with the error of the rank that failed first: its body returned false, or left an error.
- * False with INVALID for less than 1 or more than 1024 ranks, UNSUPPORTED without threads. */
+ * Each draws from a default generator of its own, seeded as a new context's. False with the error
+ * of the rank that failed first: its body returned false, or left an error. False with INVALID for
+ * less than 1 or more than 1024 ranks, UNSUPPORTED without threads. */
 typedef bool (*tn_group_body)(int32_t rank, void *user);
 TN_API bool tn_group_spawn_at(const char *file, int line, int32_t ranks, tn_group_body body,
                               void *user);
 #define tn_group_spawn(ranks, body, user) tn_group_spawn_at(__FILE__, __LINE__, ranks, body, user)
 
 /* A meeting place of 1 to 1024 ranks that are threads of this process, in any context. Each thread
- * joins once, by its rank, and gets the group. The place may be freed when all have joined; until
+ * joins once, by its rank, and gets the group; in one context each needs a default generator of its
+ * own (tn_set_default_generator) to draw from. The place may be freed when all have joined; until
  * then tn_group_free of it is the end for those that have. NULL with an error. */
 TN_API tn_group *tn_group_threads_at(const char *file, int line, int32_t ranks);
 #define tn_group_threads(ranks) tn_group_threads_at(__FILE__, __LINE__, ranks)
@@ -16176,13 +16183,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* b612c14bc41a is the hash of the chapters above: who includes this refers to a symbol of
+/* e7370d4ecc3b is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_b612c14bc41a;
+TN_API const char tn_layout_e7370d4ecc3b;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_b612c14bc41a;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_e7370d4ecc3b;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -16200,7 +16207,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_b612c14bc41a = 1;
+const char tn_layout_e7370d4ecc3b = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -16694,6 +16701,7 @@ typedef struct tni_tensor_block {
     int64_t kept_bytes;
     tni_freed *opened, freeing;
     int64_t unscoped_look;
+    tn_generator *generator;
     tn_tensor
         *scope[TNI_SCOPES];
     char apart[TNI_ALIGN];
@@ -17063,6 +17071,7 @@ struct tn_generator {
     uint64_t seed;
     uint64_t draws;
 };
+#define TNI_DEFAULT_SEED 67280421310721u
 TN_PRIV tn_generator *tni_generator_default(tni_block *b);
 TN_PRIV uint32_t tni_random32(tn_generator *g);
 TN_PRIV uint64_t tni_random64(tn_generator *g);
@@ -23596,9 +23605,10 @@ static void generator_drop(tni_block *b, tn_generator *g) {
 }
 
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
+    if (TNI_UNLIKELY(tni_state(b)->generator != NULL)) return tni_state(b)->generator;
     tn_generator *g = tni_load(&tni_tensors(b->context)->generator);
     if (TNI_LIKELY(g != NULL)) return g;
-    tn_generator *mine = generator_make(b, 67280421310721u);
+    tn_generator *mine = generator_make(b, TNI_DEFAULT_SEED);
     if (!mine) return NULL;
     if (tni_swap_if(&tni_tensors(b->context)->generator, &g, mine)) return mine;
     generator_drop(b, mine);
@@ -23608,6 +23618,19 @@ TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
 TN_API tn_generator *tn_default_generator(void) {
     tni_block *b = tni_here();
     return b ? tni_generator_default(b) : NULL;
+}
+
+TN_API tn_generator *tn_set_default_generator(tn_generator *generator) {
+    tni_block *b = tni_here();
+    tn_generator *before = b ? tni_state(b)->generator : NULL;
+    if (!b) return NULL;
+    if (generator && generator->context != b->context) {
+        tni_error_apart(b, TN_INVALID,
+                        "tn_set_default_generator: the generator belongs to another context");
+        return before;
+    }
+    tni_state(b)->generator = generator;
+    return before;
 }
 
 TN_API void tn_manual_seed(uint64_t seed) {
@@ -23626,6 +23649,7 @@ TN_API void tn_generator_free(tn_generator *generator) {
     if (!generator) return;
     before = tn_context_use(generator->context);
     b = tni_here();
+    if (b && tni_state(b)->generator == generator) tni_state(b)->generator = NULL;
     if (b && generator != tni_tensors(b->context)->generator) generator_drop(b, generator);
     tn_context_use(before);
 }
@@ -25636,17 +25660,21 @@ static void spawn_report(spawn_call *s, int32_t r) {
 }
 
 static void spawn_run(spawn_call *s, int32_t rank) {
+    tn_generator *own;
     tn_group *g;
     int64_t mark;
     bool ok;
     tn_context_use(s->context);
     g = tn_group_join_at(NULL, 0, s->place, rank);
     tn_group_use(g);
+    own = tn_generator_new(TNI_DEFAULT_SEED);
+    tn_set_default_generator(own);
     mark = tn_scope_begin_at(NULL, 0);
-    ok = g && mark >= 0 && s->body(rank, s->user);
+    ok = g && own && mark >= 0 && s->body(rank, s->user);
     if (!ok || !tn_ok()) spawn_report(s, rank);
     tn_scope_end(mark);
     tn_group_free(g);
+    tn_generator_free(own);
     tn_context_use(NULL);
 }
 TNI_THREAD_MAIN(spawn_main, task) {
@@ -28321,6 +28349,7 @@ TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
 
 static void ready_adopt(tni_block *b) {
     tni_state(b)->device = 0;
+    tni_state(b)->generator = NULL;
     tni_state(b)->no_grad = 0;
     tni_state(b)->inference = 0;
     tni_state(b)->floor = 0;
@@ -70056,6 +70085,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_print TNI_JOIN(TN_PREFIX, tnp_print)
 #define tn_manual_seed TNI_JOIN(TN_PREFIX, tn_manual_seed)
 #define tn_default_generator TNI_JOIN(TN_PREFIX, tn_default_generator)
+#define tn_set_default_generator TNI_JOIN(TN_PREFIX, tn_set_default_generator)
 #define tn_generator_new TNI_JOIN(TN_PREFIX, tn_generator_new)
 #define tn_generator_free TNI_JOIN(TN_PREFIX, tn_generator_free)
 #define tn_generator_seed TNI_JOIN(TN_PREFIX, tn_generator_seed)
@@ -71111,7 +71141,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_b612c14bc41a TNI_JOIN(TN_PREFIX, tn_layout_b612c14bc41a)
+#define tn_layout_e7370d4ecc3b TNI_JOIN(TN_PREFIX, tn_layout_e7370d4ecc3b)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -71208,6 +71238,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_print (*tni_at_tnp_print)
 #define tn_manual_seed (*tni_at_tn_manual_seed)
 #define tn_default_generator (*tni_at_tn_default_generator)
+#define tn_set_default_generator (*tni_at_tn_set_default_generator)
 #define tn_generator_new (*tni_at_tn_generator_new)
 #define tn_generator_free (*tni_at_tn_generator_free)
 #define tn_generator_seed (*tni_at_tn_generator_seed)
@@ -72367,6 +72398,7 @@ typedef struct tn_exports {
     X(tnp_print) \
     X(tn_manual_seed) \
     X(tn_default_generator) \
+    X(tn_set_default_generator) \
     X(tn_generator_new) \
     X(tn_generator_free) \
     X(tn_generator_seed) \
@@ -73426,14 +73458,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"b612c14bc41a", at, 1149};
+    static const tn_exports all = {"e7370d4ecc3b", at, 1150};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1149 || strcmp(e->layout, "b612c14bc41a") != 0) return false;
+    if (!e || e->n != 1150 || strcmp(e->layout, "e7370d4ecc3b") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

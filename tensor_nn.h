@@ -15,11 +15,13 @@
  *   [3]  modules       1200  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          122  checkpoints; a training loop that reports to a callback
- *   [6]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
+ *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
+ *                            a batch, and backward leaves their mean on all
+ *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
- *   [7]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [8]  overloads_nn  1349  C++: every module and optimizer as a class
- *   [9]  cxx_data       428  C++ only: data sets, loaders as ranges, training
+ *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
+ *   [9]  overloads_nn  1349  C++: every module and optimizer as a class
+ *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -2032,7 +2034,75 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [6] cxx_nn.h
+ * == [6] parallel.h
+ *
+ * Training on several ranks: each computes the gradients of its part of a batch, and
+ * backward leaves their mean on all.
+ *
+ *     static bool rank(int32_t r, void *user) {               // in tn_group_spawn(4, rank, ..)
+ *         tn_module *net = tn_nn_linear(8, 1);
+ *         tn_parallel *all = tn_data_parallel(net);            // all ranks begin with rank 0's
+ *         tn_optimizer *opt = tn_optim_sgd(tn_parameters(net), .lr = 0.1);
+ *         ..                                                   // a loop as for one rank
+ *         tn_parallel_free(all);
+ *
+ * A mean over n ranks of a mean over equal parts is the mean over the whole batch; in floats it
+ * differs from it by rounding alone. All ranks get the same bits, so weights that begin equal stay
+ * equal, whatever their order of arrival. */
+
+TNI_EXTERN_C_BEGIN
+
+typedef struct tn_parallel tn_parallel;
+
+typedef struct tn_data_parallel_args {
+    tn_group *group; /* NULL: the calling thread's. It must live as long as the result */
+    /* gradients are averaged in pieces of about so many bytes; 0: 25 MiB, as torch */
+    int64_t bucket_bytes;
+    bool keep_buffers;     /* buffers stay each rank's own */
+    tn_tensors parameters; /* if module is NULL: these, and buffers */
+    tn_tensors buffers;
+    tn_module *module;
+    TNI_NAMED_OPTIONS
+} tn_data_parallel_args;
+/* Makes a module of each rank one model; all ranks call it. It copies rank 0's parameters and
+ * buffers to the others, and from then on a backward of this rank that changes .grad of some
+ * parameter waits for the same of all others. Then .grad of every parameter that has one on some
+ * rank is the mean over all ranks, zeros where a rank has none. Running statistics and other
+ * buffers are copied from rank 0 before each forward of a module that trains.
+ *
+ * The result is the caller's, who frees it; the module is held till then. NULL with an error, on
+ * all ranks, if their models differ. Errors of the ranks' exchange come out of backward and
+ * forward; a backward that fails in it leaves .grad as this rank has computed it. */
+TN_API tn_parallel *tn_data_parallel_at(const char *file, int line,
+                                        const tn_data_parallel_args *args);
+#ifndef __cplusplus
+#define tn_data_parallel(...) TNI_CALL(tn_data_parallel, .module = __VA_ARGS__)
+#else
+TNI_EXTERN_C_END
+TNI_NAMESPACE_BEGIN
+inline tn_parallel *tn_data_parallel(tn_module *module,
+                                     tn_data_parallel_args options = tn_data_parallel_args(),
+                                     tn::site at = tn::site::here()) {
+    options.module = module;
+    return tn_data_parallel_at(at.file, at.line, &options);
+}
+TNI_NAMESPACE_END
+TNI_EXTERN_C_BEGIN
+#endif
+TN_API void tn_parallel_free(tn_parallel *p); /* NULL is allowed */
+
+/* Whether backward exchanges gradients, and forward buffers: true at the start. Returns what was
+ * set before. With false, gradients add up on each rank; the next exchange averages the sums:
+ *     tn_parallel_set_sync(all, i % 4 == 3); // a step for every 4 batches */
+TN_API bool tn_parallel_set_sync(tn_parallel *p, bool sync);
+/* Copies rank 0's buffers to the other ranks now, as forward does. All ranks call it. */
+TN_API bool tn_parallel_share_at(const char *file, int line, tn_parallel *p);
+#define tn_parallel_share(p) tn_parallel_share_at(__FILE__, __LINE__, p)
+
+TNI_EXTERN_C_END
+
+/* ================================================================================================
+ * == [7] cxx_nn.h
  *
  * C++ only: modules that own themselves, and modules of your own by inheritance.
  *
@@ -2666,7 +2736,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [7] cxx_optim.h
+ * == [8] cxx_optim.h
  *
  * C++ only: optimizers, schedules, clipping.
  *
@@ -2909,7 +2979,7 @@ TNI_TN_END
 
 
 /* ================================================================================================
- * == [8] overloads_nn.h
+ * == [9] overloads_nn.h
  *
  * C++: every module and optimizer as a class.
  *
@@ -4258,7 +4328,7 @@ TNI_TN_END
 #endif
 
 /* ================================================================================================
- * == [9] cxx_data.h
+ * == [10] cxx_data.h
  *
  * C++ only: data sets, loaders as ranges, training.
  *
@@ -4690,13 +4760,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 7a7034fa9bcd is the hash of the chapters above: who includes this refers to a symbol of
+/* 484894c81089 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_7a7034fa9bcd;
+TN_API const char tn_nn_layout_484894c81089;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7a7034fa9bcd;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_484894c81089;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -4714,7 +4784,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_7a7034fa9bcd = 1;
+const char tn_nn_layout_484894c81089 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -8513,6 +8583,300 @@ TN_MODULE(
     .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
     .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
               "h=(4,2,4) c=(4,2,4)")
+
+/* src/nn/parallel.c - one model on several ranks: rank 0's parameters to all, gradients averaged behind each backward (Li et al */
+
+enum { PARALLEL_BUCKET = 25 << 20 };
+
+typedef struct parallel_slot {
+    tn_parallel *of;
+    tn_tensor *t;
+    int64_t seen, after;
+    bool ready;
+} parallel_slot;
+
+struct tn_parallel {
+    tn_group *group;
+    tn_module *module;
+    parallel_slot *slot;
+    int64_t n, nready;
+    tn_tensor **buffer;
+    int64_t nbuffers, hook;
+    int64_t bucket_bytes;
+    size_t slot_bytes, buffer_bytes;
+    bool sync;
+};
+
+typedef struct parallel_quiet {
+    tn_group *group;
+    int64_t mark;
+    bool mode;
+} parallel_quiet;
+static parallel_quiet parallel_begin(const tn_parallel *p) {
+    parallel_quiet q;
+    q.mark = tn_scope_begin_at(NULL, 0);
+    q.mode = tn_set_grad_mode(false);
+    q.group = tn_group_use(p->group);
+    return q;
+}
+static void parallel_end(const parallel_quiet *q) {
+    tn_group_use(q->group);
+    tn_set_grad_mode(q->mode);
+    tn_scope_end(q->mark);
+}
+
+static bool parallel_share(tn_parallel *p) {
+    const parallel_quiet q = parallel_begin(p);
+    bool ok = true;
+    for (int64_t i = 0; ok && i < p->nbuffers; i++) ok = tnp_distributed_broadcast(p->buffer[i], 0);
+    parallel_end(&q);
+    return ok;
+}
+
+static int64_t parallel_bucket(const tn_parallel *p, int64_t from, int64_t *numel) {
+    const tn_tensor *first = p->slot[from].t;
+    const int64_t each = tn_dtype_bytes(tn_dtype_of(first));
+    int64_t i = from;
+    for (*numel = 0; i < p->n; i++) {
+        const tn_tensor *t = p->slot[i].t;
+        if (i > from &&
+            (tn_dtype_of(t) != tn_dtype_of(first) || tn_device_of(t) != tn_device_of(first) ||
+             *numel * each >= p->bucket_bytes))
+            break;
+        *numel += tn_numel(t);
+    }
+    return i;
+}
+
+static tn_tensor *parallel_piece(tn_tensor *flat, int64_t at, const tn_tensor *t) {
+    tn_tensor *piece = tnp_narrow(flat, 0, at, tn_numel(t));
+    return tnp_view(piece, tn_shape(t));
+}
+
+static bool parallel_pack(const tn_parallel *p, int64_t from, int64_t to, tn_tensor *flat,
+                          int64_t numel) {
+    int64_t at = 0;
+    for (int64_t i = from; i < to; i++) {
+        tn_tensor *t = p->slot[i].t, *grad = tn_grad_of(t);
+        if (grad && (!tnp_copy_(parallel_piece(flat, at, t), grad) ||
+                     !tnp_fill_(tnp_narrow(flat, 0, numel + i - from, 1), tn_float(1))))
+            return false;
+        at += tn_numel(t);
+    }
+    return tn_ok();
+}
+
+static bool parallel_unpack(const tn_parallel *p, int64_t from, int64_t to, tn_tensor *flat,
+                            int64_t numel, double *any) {
+    int64_t at = 0;
+    if (!tnp_read_f64(tnp_narrow(flat, 0, numel, to - from), any, to - from)) return false;
+    for (int64_t i = from; i < to; i++) {
+        tn_tensor *t = p->slot[i].t, *grad;
+        if (any[i - from] > 0) {
+            grad = tnp_empty_like(t, TN_NO_DTYPE, TN_NO_DEVICE);
+            if (!grad || !tnp_copy_(grad, parallel_piece(flat, at, t)) || !tnp_set_grad(t, grad))
+                return false;
+        }
+        at += tn_numel(t);
+    }
+    return true;
+}
+
+static bool parallel_average(tn_parallel *p, double *any) {
+    int64_t numel;
+    bool ok = true;
+    for (int64_t from = 0, to; ok && from < p->n; from = to) {
+        to = parallel_bucket(p, from, &numel);
+        const int64_t mark = tn_scope_begin_at(NULL, 0), all = numel + to - from;
+        const tn_tensor *first = p->slot[from].t;
+        const tn_ints size = {&all, 1};
+        tn_tensor *flat = tnp_zeros(size, tn_dtype_of(first), tn_device_of(first));
+        ok = flat && parallel_pack(p, from, to, flat, numel) &&
+             tnp_distributed_all_reduce(flat, TN_REDUCE_OP_AVG) &&
+             parallel_unpack(p, from, to, flat, numel, any);
+        tn_scope_end(mark);
+    }
+    return ok;
+}
+
+static tn_tensor *parallel_seen(tn_tensor *grad, void *user) {
+    parallel_slot *s = (parallel_slot *)user;
+    if (s->of->sync && !s->ready) {
+        s->ready = true;
+        s->of->nready++;
+    }
+    return grad;
+}
+
+static tn_tensor *parallel_after(tn_tensor *t, void *user) {
+    tn_parallel *p = ((parallel_slot *)user)->of;
+    const size_t bytes = (size_t)p->n * sizeof(double);
+    parallel_quiet q;
+    double *any;
+    if (!p->sync || !p->nready) return t;
+    for (int64_t i = 0; i < p->n; i++) p->slot[i].ready = false;
+    p->nready = 0;
+    if (!(any = (double *)tni_alloc_each(p->n, sizeof *any))) return NULL;
+    q = parallel_begin(p);
+    parallel_average(p, any);
+    parallel_end(&q);
+    tn_alloc_free(any, bytes);
+    return t;
+}
+
+static bool parallel_forward(tn_mframe *f, void *user) {
+    tn_parallel *p = (tn_parallel *)user;
+    return !p->sync || !f->m->training || parallel_share(p);
+}
+
+static bool parallel_alike(tn_tensors parameters, tn_tensors buffers) {
+    enum { FACTS = 3 };
+    int64_t fact[2 * FACTS] = {parameters.n, 0, buffers.n, 0, 0, 0};
+    const int64_t all = 2 * FACTS;
+    const tn_ints size = {&all, 1};
+    tn_tensor *most;
+    for (int64_t i = 0; i < parameters.n; i++) fact[1] += tn_numel(parameters.at[i]);
+    for (int i = 0; i < FACTS; i++) fact[FACTS + i] = -fact[i];
+    most = tnp_from(fact, size, TN_I64, TN_CPU);
+    if (!most || !tnp_distributed_all_reduce(most, TN_REDUCE_OP_MAX)) return false;
+    if (!tnp_read_i64(most, fact, all)) return false;
+    if (fact[0] == -fact[3] && fact[1] == -fact[4] && fact[2] == -fact[5]) return true;
+    return tni_nn_error(TN_INVALID,
+                        "tn_data_parallel: the models of the ranks differ: they have %lld to %lld "
+                        "parameters of %lld to %lld elements, and %lld to %lld buffers",
+                        (long long)-fact[3], (long long)fact[0], (long long)-fact[4],
+                        (long long)fact[1], (long long)-fact[5], (long long)fact[2]);
+}
+
+static bool parallel_hooks(tn_parallel *p, tn_tensors parameters) {
+    p->slot = (parallel_slot *)tni_alloc_each(parameters.n + 1, sizeof *p->slot);
+    if (!p->slot) return false;
+    p->slot_bytes = ((size_t)parameters.n + 1) * sizeof *p->slot;
+    for (int64_t i = parameters.n - 1; i >= 0; i--) {
+        tn_tensor *t = parameters.at[i];
+        parallel_slot *s = &p->slot[p->n];
+        if (!tn_needs_grad(t)) continue;
+        s->of = p;
+        s->t = tn_retain(t);
+        s->ready = false;
+        s->after = 0;
+        p->n++;
+        if (!(s->seen = tn_hook_add_at(NULL, 0, t, parallel_seen, s, NULL)) ||
+            !(s->after = tn_hook_after_at(NULL, 0, t, parallel_after, s, NULL)))
+            return false;
+    }
+    return true;
+}
+
+static bool parallel_buffers(tn_parallel *p, tn_tensors buffers) {
+    if (!buffers.n) return true;
+    p->buffer = (tn_tensor **)tni_alloc_each(buffers.n, sizeof *p->buffer);
+    p->buffer_bytes = (size_t)buffers.n * sizeof *p->buffer;
+    for (; p->buffer && p->nbuffers < buffers.n; p->nbuffers++)
+        p->buffer[p->nbuffers] = tn_retain(buffers.at[p->nbuffers]);
+    return p->buffer != NULL;
+}
+
+static bool parallel_meet(tn_parallel *p, tn_tensors parameters, tn_tensors buffers) {
+    const parallel_quiet q = parallel_begin(p);
+    bool ok = parallel_alike(parameters, buffers);
+    for (int64_t i = 0; ok && i < parameters.n; i++)
+        ok = tnp_distributed_broadcast(parameters.at[i], 0);
+    parallel_end(&q);
+    return ok && parallel_share(p);
+}
+
+static tn_parallel *parallel_make(const tn_data_parallel_args *args, tn_tensors parameters,
+                                  tn_tensors buffers) {
+    tn_parallel *p = (tn_parallel *)tni_alloc_each(1, sizeof *p);
+    if (!p) return NULL;
+    memset(p, 0, sizeof *p);
+    p->group = args->group ? args->group : tn_group_current();
+    p->module = args->module ? tn_module_hold(args->module) : NULL;
+    p->bucket_bytes = args->bucket_bytes > 0 ? args->bucket_bytes : (int64_t)PARALLEL_BUCKET;
+    p->sync = true;
+    if (parallel_buffers(p, buffers) && parallel_meet(p, parameters, buffers) &&
+        parallel_hooks(p, parameters) &&
+        (!p->module || !p->nbuffers ||
+         (p->hook = tn_module_hook_at(NULL, 0, p->module, TN_BEFORE_FORWARD, parallel_forward, p,
+                                      NULL)) != 0))
+        return p;
+    tn_parallel_free(p);
+    return NULL;
+}
+
+static tn_tensor **parallel_tensors(tn_named_list l) {
+    tn_tensor **t = (tn_tensor **)tni_alloc_each(l.n + 1, sizeof *t);
+    for (int64_t i = 0; t && i < l.n; i++) t[i] = l.at[i].tensor;
+    return t;
+}
+
+static tn_parallel *parallel_of_module(const tn_data_parallel_args *args) {
+    tn_named_list all = tn_module_parameters_at(NULL, 0, args->module),
+                  kept = tn_module_buffers_at(NULL, 0, args->module);
+    tn_parallel *p = NULL;
+    if (all.n >= 0 && kept.n >= 0) {
+        tn_tensor **t = parallel_tensors(all), **b = parallel_tensors(kept);
+        if (t && b)
+            p = parallel_make(args, tn_tensors_of(t, all.n),
+                              tn_tensors_of(b, args->keep_buffers ? 0 : kept.n));
+        if (t) tn_alloc_free(t, ((size_t)all.n + 1) * sizeof *t);
+        if (b) tn_alloc_free(b, ((size_t)kept.n + 1) * sizeof *b);
+    }
+    tn_named_free(all);
+    tn_named_free(kept);
+    return p;
+}
+
+TN_API tn_parallel *tn_data_parallel_at(const char *file, int line,
+                                        const tn_data_parallel_args *args) {
+    tni_step step;
+    tn_parallel *p = NULL;
+    tni_place_begin(&step, file, line);
+    if (!tn_ok()) {
+    } else if (args->bucket_bytes < 0)
+        tni_nn_error(TN_INVALID, "tn_data_parallel: bucket_bytes is negative: %lld",
+                     (long long)args->bucket_bytes);
+    else if (args->module)
+        p = parallel_of_module(args);
+    else if (args->parameters.n < 1)
+        tni_nn_error(TN_INVALID, "tn_data_parallel: expected a module or parameters");
+    else
+        p = parallel_make(args, args->parameters, args->buffers);
+    tni_step_end(&step);
+    return p;
+}
+
+TN_API void tn_parallel_free(tn_parallel *p) {
+    if (!p) return;
+    for (int64_t i = 0; i < p->n; i++) {
+        parallel_slot *s = &p->slot[i];
+        if (s->seen) tn_hook_remove(s->t, s->seen);
+        if (s->after) tn_hook_remove(s->t, s->after);
+        tn_release(s->t);
+    }
+    for (int64_t i = 0; i < p->nbuffers; i++) tn_release(p->buffer[i]);
+    if (p->hook) tn_module_hook_remove_at(NULL, 0, p->module, p->hook);
+    tn_module_free(p->module);
+    if (p->slot) tn_alloc_free(p->slot, p->slot_bytes);
+    if (p->buffer) tn_alloc_free(p->buffer, p->buffer_bytes);
+    tn_alloc_free(p, sizeof *p);
+}
+
+TN_API bool tn_parallel_set_sync(tn_parallel *p, bool sync) {
+    const bool before = p->sync;
+    p->sync = sync;
+    return before;
+}
+
+TN_API bool tn_parallel_share_at(const char *file, int line, tn_parallel *p) {
+    tni_step step;
+    bool ok;
+    tni_place_begin(&step, file, line);
+    ok = tn_ok() && parallel_share(p);
+    tni_step_end(&step);
+    return ok;
+}
 
 /* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
@@ -12710,7 +13074,11 @@ TNI_EXTERN_C_END
 #define tn_checkpoint_load_memory_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_memory_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_7a7034fa9bcd TNI_JOIN(TN_PREFIX, tn_nn_layout_7a7034fa9bcd)
+#define tn_data_parallel_at TNI_JOIN(TN_PREFIX, tn_data_parallel_at)
+#define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
+#define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
+#define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
+#define tn_nn_layout_484894c81089 TNI_JOIN(TN_PREFIX, tn_nn_layout_484894c81089)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -12895,6 +13263,10 @@ TNI_EXTERN_C_END
 #define tn_checkpoint_load_memory_at (*tni_at_tn_checkpoint_load_memory_at)
 #define tn_train_at (*tni_at_tn_train_at)
 #define tn_evaluate_at (*tni_at_tn_evaluate_at)
+#define tn_data_parallel_at (*tni_at_tn_data_parallel_at)
+#define tn_parallel_free (*tni_at_tn_parallel_free)
+#define tn_parallel_set_sync (*tni_at_tn_parallel_set_sync)
+#define tn_parallel_share_at (*tni_at_tn_parallel_share_at)
 #endif
 #elif TNI_NN_SECTION == 2
 #undef TNI_NN_SECTION
@@ -13080,19 +13452,23 @@ TNI_EXTERN_C_END
     X(tn_checkpoint_save_memory_at) \
     X(tn_checkpoint_load_memory_at) \
     X(tn_train_at) \
-    X(tn_evaluate_at)
+    X(tn_evaluate_at) \
+    X(tn_data_parallel_at) \
+    X(tn_parallel_free) \
+    X(tn_parallel_set_sync) \
+    X(tn_parallel_share_at)
 #ifdef TN_EXPORT
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"7a7034fa9bcd", at, 182};
+    static const tn_exports all = {"484894c81089", at, 186};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 182 || strcmp(e->layout, "7a7034fa9bcd") != 0) return false;
+    if (!e || e->n != 186 || strcmp(e->layout, "484894c81089") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -8,6 +8,7 @@
 #include "api/modules.h"
 #include "api/data.h"
 #include "api/train.h"
+#include "api/parallel.h"
 #include "api/cxx_nn.h"
 #include "api/cxx_optim.h"
 #include "api/ops/overloads_nn.h"
@@ -36,6 +37,7 @@
 #include "nn/loss.c"
 #include "nn/norm.c"
 #include "nn/recurrent.c"
+#include "nn/parallel.c"
 #include "base/cold_end.inl"
 
 #include "base/cold_begin.inl"

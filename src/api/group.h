@@ -30,15 +30,17 @@ typedef struct tn_group tn_group;
 
 /* Runs body(rank, user) in `ranks` new threads, each in a group of all of them, which is its
  * current one, in the caller's context and in a scope of its own; returns when all have returned.
- * False with the error of the rank that failed first: its body returned false, or left an error.
- * False with INVALID for less than 1 or more than 1024 ranks, UNSUPPORTED without threads. */
+ * Each draws from a default generator of its own, seeded as a new context's. False with the error
+ * of the rank that failed first: its body returned false, or left an error. False with INVALID for
+ * less than 1 or more than 1024 ranks, UNSUPPORTED without threads. */
 typedef bool (*tn_group_body)(int32_t rank, void *user);
 TN_API bool tn_group_spawn_at(const char *file, int line, int32_t ranks, tn_group_body body,
                               void *user);
 #define tn_group_spawn(ranks, body, user) tn_group_spawn_at(__FILE__, __LINE__, ranks, body, user)
 
 /* A meeting place of 1 to 1024 ranks that are threads of this process, in any context. Each thread
- * joins once, by its rank, and gets the group. The place may be freed when all have joined; until
+ * joins once, by its rank, and gets the group; in one context each needs a default generator of its
+ * own (tn_set_default_generator) to draw from. The place may be freed when all have joined; until
  * then tn_group_free of it is the end for those that have. NULL with an error. */
 TN_API tn_group *tn_group_threads_at(const char *file, int line, int32_t ranks);
 #define tn_group_threads(ranks) tn_group_threads_at(__FILE__, __LINE__, ranks)

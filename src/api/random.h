@@ -9,10 +9,15 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* Seeds the context's default generator; a seed gives the numbers of torch.manual_seed. */
+/* Seeds the default generator; a seed gives the numbers of torch.manual_seed. */
 TN_API void tn_manual_seed(uint64_t seed);
-/* The current context's default generator, borrowed. */
+/* The calling thread's default generator, borrowed: the current context's, unless
+ * tn_set_default_generator has given the thread another one. */
 TN_API tn_generator *tn_default_generator(void);
+/* From here on the calling thread draws from `generator`, which stays the caller's, in its current
+ * context; NULL: from the context's. Returns what was set before; NULL: the context's. Threads that
+ * draw at a time need one each. */
+TN_API tn_generator *tn_set_default_generator(tn_generator *generator);
 /* A new generator, which the caller frees; NULL with an error.
  * tn_randn(TN_DIMS(2, 3), .generator = g) */
 TN_API tn_generator *tn_generator_new(uint64_t seed);

@@ -1,5 +1,6 @@
 /* spawn.c - a function of the program, run in several ranks that are threads. */
 #include "group.h"
+#include "../tensor/tensor.h"
 
 #if TNI_THREADS
 #include "../base/sync.h"
@@ -37,17 +38,21 @@ static void spawn_report(spawn_call *s, int32_t r) {
 }
 
 static void spawn_run(spawn_call *s, int32_t rank) {
+    tn_generator *own;
     tn_group *g;
     int64_t mark;
     bool ok;
     tn_context_use(s->context);
     g = tn_group_join_at(NULL, 0, s->place, rank);
     tn_group_use(g);
+    own = tn_generator_new(TNI_DEFAULT_SEED);
+    tn_set_default_generator(own);
     mark = tn_scope_begin_at(NULL, 0);
-    ok = g && mark >= 0 && s->body(rank, s->user);
+    ok = g && own && mark >= 0 && s->body(rank, s->user);
     if (!ok || !tn_ok()) spawn_report(s, rank);
     tn_scope_end(mark);
     tn_group_free(g);
+    tn_generator_free(own);
     tn_context_use(NULL);
 }
 TNI_THREAD_MAIN(spawn_main, task) {

@@ -124,13 +124,13 @@ static void generator_drop(tni_block *b, tn_generator *g) {
     tni_put(b, b, g, (int64_t)sizeof(tn_generator));
 }
 
-/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it
- * at once. */
+/* Two threads may make the context's at once. */
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
+    if (TNI_UNLIKELY(tni_state(b)->generator != NULL)) return tni_state(b)->generator;
     tn_generator *g = tni_load(&tni_tensors(b->context)->generator);
     if (TNI_LIKELY(g != NULL)) return g;
     /* Who comes second drops its own and takes the first one's. */
-    tn_generator *mine = generator_make(b, 67280421310721u);
+    tn_generator *mine = generator_make(b, TNI_DEFAULT_SEED);
     if (!mine) return NULL;
     if (tni_swap_if(&tni_tensors(b->context)->generator, &g, mine)) return mine;
     generator_drop(b, mine);
@@ -140,6 +140,19 @@ TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
 TN_API tn_generator *tn_default_generator(void) {
     tni_block *b = tni_here();
     return b ? tni_generator_default(b) : NULL;
+}
+
+TN_API tn_generator *tn_set_default_generator(tn_generator *generator) {
+    tni_block *b = tni_here();
+    tn_generator *before = b ? tni_state(b)->generator : NULL;
+    if (!b) return NULL;
+    if (generator && generator->context != b->context) {
+        tni_error_apart(b, TN_INVALID,
+                        "tn_set_default_generator: the generator belongs to another context");
+        return before;
+    }
+    tni_state(b)->generator = generator;
+    return before;
 }
 
 TN_API void tn_manual_seed(uint64_t seed) {
@@ -158,6 +171,7 @@ TN_API void tn_generator_free(tn_generator *generator) {
     if (!generator) return;
     before = tn_context_use(generator->context); /* memory goes back to where it came from */
     b = tni_here();
+    if (b && tni_state(b)->generator == generator) tni_state(b)->generator = NULL;
     if (b && generator != tni_tensors(b->context)->generator) generator_drop(b, generator);
     tn_context_use(before);
 }

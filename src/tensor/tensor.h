@@ -64,7 +64,8 @@ typedef struct tni_tensor_block {
     tn_tensor *kept, *kept_last;
     int64_t kept_bytes;
     tni_freed *opened, freeing;
-    int64_t unscoped_look; /* from so many live tensors on: are too many in no scope? */
+    int64_t unscoped_look;   /* from so many live tensors on: are too many in no scope? */
+    tn_generator *generator; /* the thread's default; NULL: the context's */
     tn_tensor
         *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's */
     char apart[TNI_ALIGN];
@@ -521,6 +522,7 @@ struct tn_generator {
     uint64_t seed;
     uint64_t draws; /* on devices, since it was seeded: each is a Philox stream of its own */
 };
+#define TNI_DEFAULT_SEED 67280421310721u /* torch's: c10::detail::default_rng_seed_val */
 TN_PRIV tn_generator *tni_generator_default(tni_block *b); /* NULL with MEMORY set */
 TN_PRIV uint32_t tni_random32(tn_generator *g);
 TN_PRIV uint64_t tni_random64(tn_generator *g); /* torch's: first word is the high half */

@@ -25,7 +25,7 @@ finish() {
     exit
 }
 
-documents="README.md docs/c.md docs/torch-to-c.md docs/embedding.md docs/trim.md docs/modules.md docs/rows.md"
+documents="README.md docs/c.md docs/torch-to-c.md docs/embedding.md docs/trim.md docs/modules.md docs/rows.md docs/distributed.md"
 for document in $documents; do
     name=$(basename "$document" .md | tr -d -)
     check "$document: every block is known" sh -c 'awk -f tests/docs/extract.awk -v name="$1" -v out="$2" "$3" >> "$2/list"' \

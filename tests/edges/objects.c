@@ -8,7 +8,7 @@
  * The headers are read: a function that is added there is called here, or named among those that
  * make nothing. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
-#include "../../src/api/group.h"
+#include "../../src/api/parallel.h"
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
@@ -35,6 +35,7 @@ typedef struct thing {
     tn_history *h;
     tn_context *c;
     tn_group *group[4];
+    tn_parallel *p;
     char *text;
     tn_named_list list;
     int64_t number;
@@ -661,6 +662,7 @@ EVERYWHERE(functions_keep_what_they_saved, make_functions, end_functions)
 EVERYWHERE(checks_of_gradients_leave_nothing, make_checks, no_end)
 EVERYWHERE(records_keep_their_tensors, make_record, end_record)
 EVERYWHERE(groups_stay, make_groups, end_groups)
+EVERYWHERE(a_model_of_several_ranks_stays, make_parallel, end_parallel)
 EVERYWHERE(modules_keep_their_parts, make_module, end_module)
 EVERYWHERE(parts_that_are_changed_stay, make_changed, end_changed)
 EVERYWHERE(every_kind_of_module_is_made, make_rows, end_rows)
@@ -717,7 +719,8 @@ static const char others[] =
     " tn_integers_plan_of tn_step_plan_of tn_product_plan_of tn_conv_blocks_of"
     " tn_group_free tn_group_use tn_group_current tn_group_rank tn_group_size tn_group_kind"
     " tn_group_set_limit_at tn_group_keep tn_group_kept tn_collective_of tn_collective_meet"
-    " tn_collective_share tn_group_spawn_at"
+    " tn_collective_share tn_group_spawn_at tn_parallel_free"
+    " tn_parallel_set_sync tn_parallel_share_at tn_set_default_generator"
     " tn_device_data tn_host_elements tn_default_device tn_set_default_device_at"
     " tnp_set_default_device tnp_from tn_number_at"
     " tn_generator_state tn_generator_set_state tn_is_leaf tn_retains_grad tn_grad_fn "
@@ -764,6 +767,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(checks_of_gradients_leave_nothing),
         CHECK_TEST(records_keep_their_tensors),
         CHECK_TEST(groups_stay),
+        CHECK_TEST(a_model_of_several_ranks_stays),
         CHECK_TEST(modules_keep_their_parts),
         CHECK_TEST(parts_that_are_changed_stay),
         CHECK_TEST(every_kind_of_module_is_made),

@@ -1,4 +1,4 @@
-/* objects_groups.h - objects.c: groups of ranks. */
+/* objects_groups.h - objects.c: groups of ranks, models of several ranks. */
 #ifndef TESTS_EDGES_OBJECTS_GROUPS_H
 #define TESTS_EDGES_OBJECTS_GROUPS_H
 
@@ -20,6 +20,21 @@ static void end_groups(thing *a) {
         CHECK(a->group[i] != NULL);
         tn_group_free(a->group[i]);
     }
+    end_tensors(a);
+}
+
+static void make_parallel(thing *a) {
+    a->t[0] = tn_take(counting(2, 3));
+    a->m = tn_sequential(tn_nn_linear(3, 2), tn_nn_batch_norm1d(2));
+    a->p = tn_data_parallel(a->m);
+}
+static void end_parallel(thing *a) {
+    TN_SCOPE {
+        CHECK(a->p && tn_backward(tn_sum(tn_forward(a->m, a->t[0]))));
+        CHECK(tn_grad_of(tn_parameters(a->m).at[0]) != NULL);
+    }
+    tn_module_free(a->m); /* held by p, too */
+    tn_parallel_free(a->p);
     end_tensors(a);
 }
 

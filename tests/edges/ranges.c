@@ -107,6 +107,7 @@ static const struct line lines[] = {
     IN(group_split, INT64_MIN, INT64_MAX),
     IN(group_rank, 0, 2),
     IN(group_size, 1, 1024),
+    IN(parallel_bucket, 0, INT64_MAX),
     IN(part_kind, TN_PARAM, TN_TRANSIENT),
     ANY(part_dtype),
     ANY(part_size),
@@ -334,7 +335,8 @@ static const char others[] =
     " tn_integers_plan_of tn_step_plan_of tn_product_plan_of tn_conv_blocks_of"
     " tn_group_free tn_group_use tn_group_current tn_group_rank tn_group_size tn_group_kind"
     " tn_group_set_limit_at tn_group_keep tn_group_kept tn_collective_of tn_collective_meet"
-    " tn_collective_share tn_group_spawn_at"
+    " tn_collective_share tn_group_spawn_at tn_parallel_free"
+    " tn_parallel_set_sync tn_parallel_share_at tn_set_default_generator"
     " tn_host_elements tn_print_at tnp_print tn_needs_grad tn_is_leaf tn_grad_fn"
     " tn_is_inference tn_detach_inplace_at tn_set_grad_at tnp_set_grad tn_retain_grad_at"
     " tnp_retain_grad tn_retains_grad tn_set_inference_mode tn_hook_after_at tn_function_user"

@@ -3,7 +3,7 @@
 #define TESTS_EDGES_NUMBERS_CORE_H
 
 #include "../../src/api/device.h"
-#include "../../src/api/group.h"
+#include "../../src/api/parallel.h"
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
@@ -553,5 +553,10 @@ static bool group_new(int32_t rank, int32_t size) {
 }
 static bool group_rank(int64_t v) { return group_new(as_int(v), 3); }
 static bool group_size(int64_t v) { return group_new(0, as_int(v)); }
+static bool parallel_bucket(int64_t v) {
+    tn_parallel *p = tn_data_parallel(model, .bucket_bytes = v);
+    tn_parallel_free(p);
+    return p != NULL;
+}
 
 #endif

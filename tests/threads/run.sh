@@ -73,6 +73,7 @@ watched() { # COMPILER
         one "$compiler" "$library" returned $returns
     fi
     one "$compiler" "$library" ranks
+    one "$compiler" "$library" parallel
     before=$reports
     one "$compiler" "$library" loader $rounds
     echo "promise 15: loaders with workers, $rounds rounds with $compiler, $((reports - before)) reports of ThreadSanitizer"

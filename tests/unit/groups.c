@@ -468,6 +468,28 @@ static void what_is_wrong_with_a_group_is_an_error(void) {
     CHECK(tn_group_current() == NULL && tn_ok());
 }
 
+static bool draws(int32_t r, void *user) {
+    tn_generator *g = tn_default_generator(), *mine;
+    const double first = at(tn_rand(TN_DIMS(1)), 0);
+    tn_manual_seed(3);
+    CHECK(at(tn_rand(TN_DIMS(1)), 0) == *(double *)user);
+    mine = tn_generator_new(3);
+    CHECK(tn_set_default_generator(mine) == g && tn_default_generator() == mine);
+    CHECK(at(tn_rand(TN_DIMS(1)), 0) == *(double *)user);
+    tn_generator_free(mine); /* and the thread draws from the context's */
+    CHECK(tn_default_generator() != g && tn_set_default_generator(g) == NULL);
+    CHECK(first == ((double *)user)[1] && tn_default_generator() == g);
+    (void)r;
+    return true;
+}
+static void each_rank_draws_from_a_stream_of_its_own(void) {
+    double want[2];
+    want[1] = at(tn_rand(TN_DIMS(1)), 0); /* of a new context */
+    tn_manual_seed(3);
+    want[0] = at(tn_rand(TN_DIMS(1)), 0);
+    spawn(3, draws, want);
+}
+
 static bool replays(int32_t r, void *user) {
     tn_tensor *x = tn_full(TN_DIMS(2), (double)(r + 1));
     CHECK(tn_record_begin());
@@ -552,6 +574,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(colors_make_groups_in_the_order_of_ranks),
         CHECK_TEST(without_a_group_a_thread_is_one_rank),
         CHECK_TEST(what_is_wrong_with_a_group_is_an_error),
+        CHECK_TEST(each_rank_draws_from_a_stream_of_its_own),
         CHECK_TEST(a_replay_meets_the_other_ranks_again),
         CHECK_TEST(a_backend_of_ones_own_is_a_struct_of_functions),
     };

@@ -25,6 +25,7 @@ static const struct {
     {"optim", "optimizers"},
     {"data", "data"},
     {"train", "training"},
+    {"parallel", "training on several ranks"},
     {"row", "your own operators"},
     {"device", "devices"},
     {"plan", "plans of memory"},
