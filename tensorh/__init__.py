@@ -22,8 +22,8 @@ globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "accelerator", "amp", "array_api", "autograd", "backends", "compiler",
-    "cuda", "func", "hub", "jit", "linalg", "nn", "onnx", "optim", "overrides", "random",
-    "return_types", "safetensors", "serialization", "special", "storage", "testing",
+    "cuda", "distributions", "func", "hub", "jit", "linalg", "nn", "onnx", "optim", "overrides",
+    "random", "return_types", "safetensors", "serialization", "special", "storage", "testing",
     "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {

@@ -216,7 +216,7 @@ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "fft distributed distributions profiler masked signal futures " \
+_SPACES = "fft distributed profiler masked signal futures " \
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 

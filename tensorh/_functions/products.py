@@ -268,6 +268,4 @@ def lu(A: Tensor, pivot=True, get_infos=False, out=None):
     got = tuple(got) if get_infos else tuple(got)[:2]
     if out is None:
         return got
-    for to, value in zip(out, got):
-        to.resize_(value.shape).copy_(value)
-    return out
+    return tuple(written(to, value, "lu") for to, value in zip(out, got, strict=True))

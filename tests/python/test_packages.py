@@ -250,6 +250,6 @@ def test_how_it_was_built_is_a_text():
 def test_missing_packages_say_why():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for name in ("distributions", "fx"):
+        for name in ("profiler", "fx"):
             with pytest.raises(AttributeError, match="planned|left out"):
                 getattr(torch, name)

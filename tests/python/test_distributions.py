@@ -1,0 +1,135 @@
+"""torch.distributions beside what torch gave (data/make_distributions.py), and its refusals."""
+
+import json
+import math
+import pathlib
+import sys
+
+import pytest
+
+import tensorh as torch
+
+DATA = pathlib.Path(__file__).with_name("data")
+sys.path.insert(0, str(DATA))
+import make_distributions  # noqa: E402
+
+WANTED = json.loads((DATA / "distributions.json").read_text())
+D, constraints = torch.distributions, torch.distributions.constraints
+# Functions that a method may ask for and that are planned.
+PLANNED = [n for n in ("digamma", "erfinv", "mvlgamma", "special.i0e", "special.gammainc")
+           if not hasattr(torch.special if "." in n else torch, n.rpartition(".")[2])]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    return json.loads(json.dumps(make_distributions.results(torch)))
+
+
+def _number(x):
+    try:
+        return float(x) if isinstance(x, str) else None
+    except ValueError:
+        return None
+
+
+def _same(x, y, near=1e-7):
+    if isinstance(x, list) and isinstance(y, list):
+        return len(x) == len(y) and all(_same(a, b, near) for a, b in zip(x, y, strict=True))
+    a, b = _number(x), _number(y)
+    if a is None or b is None:
+        return x == y
+    return a == b or (a != a and b != b) or abs(a - b) <= near * max(abs(a), abs(b), 1e-3)
+
+
+def _differences(wanted, found, near=1e-7):
+    for name in wanted.keys() | found.keys():
+        if name not in wanted or name not in found:
+            yield f"{name}: only in {'torch' if name in wanted else 'tensorh'}"
+        elif found[name] == "AttributeError" and PLANNED:
+            continue
+        elif not _same(wanted[name], found[name], near):
+            yield f"{name}: torch {wanted[name]}, tensorh {found[name]}"
+
+
+@pytest.mark.parametrize("name", [n for n in WANTED if n not in ("torch", "kl", "transforms")])
+def test_a_distribution(found, name):
+    near = 1e-5 if name in ("generalized_pareto", "lkj") else 1e-7  # the two in float32
+    assert list(_differences(WANTED[name], found[name], near)) == []
+
+
+def test_divergences(found):
+    assert list(_differences(WANTED["kl"], found["kl"])) == []
+
+
+@pytest.mark.parametrize("name", WANTED["transforms"])
+def test_a_transform(found, name):
+    assert list(_differences(WANTED["transforms"][name], found["transforms"][name])) == []
+
+
+def test_gradients_flow_through_draws():
+    loc, scale = torch.tensor(0.5, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    torch.manual_seed(0)
+    x = D.Normal(loc, scale).rsample((1000,))
+    x.sum().backward()
+    noise = (x.detach() - 0.5) / 2
+    assert loc.grad == 1000 and torch.isclose(scale.grad, noise.sum(), rtol=1e-5)
+    assert not D.Normal(loc, scale).sample().requires_grad
+
+
+def test_draws_have_the_mean_and_variance():
+    torch.manual_seed(3)
+    for d in (
+        D.Laplace(1.0, 2.0), D.Uniform(-1.0, 3.0), D.Gumbel(0.5, 1.5), D.Bernoulli(0.3),
+        D.Geometric(0.4), D.Kumaraswamy(2.0, 3.0), D.Pareto(1.0, 6.0), D.Weibull(2.0, 1.5),
+        D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)),
+    ):  # fmt: skip
+        x = d.sample((40000,))
+        bound = 6 * d.stddev / math.sqrt(40000)
+        assert ((x.mean(0) - d.mean).abs() <= bound).all(), d
+        assert ((x.var(0) / d.variance - 1).abs() <= 0.2).all(), d
+
+
+def test_wrong_arguments_are_refused():
+    for make, words in (
+        (lambda: D.Normal(0.0, -1.0), "Expected parameter scale .* GreaterThan"),
+        (lambda: D.Uniform(1.0, 1.0), "not defined when low>= high"),
+        (lambda: D.Bernoulli(), "Either `probs` or `logits`"),
+        (lambda: D.Bernoulli(torch.tensor(0.1), torch.tensor(0.1)), "Either `probs` or `logits`"),
+        (lambda: D.Categorical(torch.tensor(0.3)), "at least one-dimensional"),
+        (lambda: D.MultivariateNormal(torch.zeros(2)), "Exactly one of"),
+        (lambda: D.MultivariateNormal(torch.zeros(2), -torch.eye(2)), "PositiveDefinite"),
+        (lambda: D.Normal(0.0, 1.0).log_prob("x"), "must be a Tensor"),
+        (lambda: D.Normal(torch.zeros(3), 1.0).log_prob(torch.ones(2)), "not broadcastable"),
+        (lambda: D.Bernoulli(0.5).log_prob(torch.tensor(0.5)), "within the support .Boolean"),
+        (lambda: D.Independent(D.Normal(0.0, 1.0), 1), "reinterpreted_batch_ndims"),
+        (lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), 3), "must be a Transform or list"),
+        (lambda: D.transforms.ReshapeTransform((2,), (3,)), "different numbers"),
+        (lambda: constraints.dependent.check(torch.ones(1)), "dependent constraint"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make()
+    D.Normal(0.0, -1.0, validate_args=False)
+    with pytest.raises(NotImplementedError, match="No KL"):
+        D.kl_divergence(D.Normal(0.0, 1.0), D.Categorical(torch.ones(2)))
+    with pytest.raises(TypeError, match="Distribution subclass"):
+        D.register_kl(int, D.Normal)
+
+
+def test_classes_of_ones_own():
+    class Mine(D.Normal):
+        pass
+
+    @D.register_kl(Mine, D.Normal)
+    def _mine(p, q):
+        return torch.tensor(7.0)
+
+    mine = Mine(0.0, 1.0)
+    assert isinstance(mine.expand((2,)), Mine) and mine.expand((2,)).loc.shape == (2,)
+    assert D.kl_divergence(mine, D.Normal(0.0, 1.0)) == 7
+    from tensorh.distributions.multivariate_normal import MultivariateNormal
+    from tensorh.distributions.normal import Normal
+
+    assert Normal is D.Normal and MultivariateNormal.__module__.endswith("multivariate_normal")
+    cached = D.transforms.TanhTransform(cache_size=1)
+    x = torch.tensor(20.0)
+    assert cached.inv(cached(x)) is x and cached.inv.inv is cached
