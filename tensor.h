@@ -60,7 +60,7 @@
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         666  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
- *   [16] layers         725  convolution, pooling, normalisation, attention, losses, optimizer
+ *   [16] layers         905  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
  *   [17] distributed    176  what several ranks do together: sums, copies, messages
  *   [18] io             142  files: safetensors are read and written, IDX and raw bytes are read
@@ -77,7 +77,7 @@
  *                            alone
  *   [25] renamed         40  old names, each with a warning; they go with the next release
  *   [26] cxx            459  C++ only: what the functions of namespace tn take
- *   [27] overloads     3455  C++: every operator as a function, with default arguments
+ *   [27] overloads     3556  C++: every operator as a function, with default arguments
  *   [28] methods       1452  C++: every operator that takes a tensor self as a method
  *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e7370d4ecc3b)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b6f52fd99c0c)
 #else
-#define TNI_NAMESPACE tn_e7370d4ecc3b
+#define TNI_NAMESPACE tn_b6f52fd99c0c
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -7152,6 +7152,186 @@ TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* --- 3-D convolution and the gradients of its input and weight: the loops of conv.c and
+ * conv_weight.c, where the taps along the depth are channels --- */
+
+/* conv2d of volumes: the sums also run along the depth.
+ *   schema  conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3]
+ *           padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O)
+ *           -> (N, O, D', H', W') or (O, D', H', W')
+ *   example tn_conv3d(x, w, .padding = TN_DIMS(1)) */
+typedef struct tn_conv3d_args {
+    tn_tensor *out;
+    tn_tensor *bias;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_args;
+TN_API tn_tensor *tn_conv3d_at(const char *file, int line, const tn_conv3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d(input_, ...) TNI_CALL(tn_conv3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.
+ *   schema  conv3d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, C, D, H,
+ *           W) -> input_size
+ *   example tn_conv3d_input_grad(d, w, TN_DIMS(1, 3, 4, 8, 8)) */
+typedef struct tn_conv3d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *weight;
+    tn_ints input_size;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_input_grad_args;
+TN_API tn_tensor *tn_conv3d_input_grad_at(const char *file, int line,
+    const tn_conv3d_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight,
+    tn_ints input_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv3d_input_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
+#endif
+
+/* The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.
+ *   schema  conv3d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH,
+ *           kW) -> weight_size
+ *   example tn_conv3d_weight_grad(d, x, TN_DIMS(16, 3, 3, 3, 3)) */
+typedef struct tn_conv3d_weight_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *input;
+    tn_ints weight_size;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_weight_grad_args;
+TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
+    const tn_conv3d_weight_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input,
+    tn_ints weight_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv3d_weight_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
+#endif
+
+/* --- transposed convolutions, and those of one dimension: compositions of the convolutions
+ * of two and three dimensions --- */
+
+/* conv2d of lines: y(n, o, q) = bias(o) + sum over c, j of weight(o, c, j) input(n, c, q stride + j
+ * dilation - padding).
+ *   schema  conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1]
+ *           padding=0, int[1] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O,
+ *           L')
+ *   example tn_conv1d(x, w, .padding = TN_DIMS(1)) */
+typedef struct tn_conv1d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv1d_at(const char *file, int line,
+    const tn_conv1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv1d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv1d, .stride = TN_DIMS(1), \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, .input = input_, \
+    .weight = __VA_ARGS__))
+#endif
+
+/* conv_transpose2d of lines.
+ *   schema  conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1,
+ *           int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) ->
+ *           Tensor
+ *   shapes  input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O) -> (N, O, L') or (O,
+ *           L')
+ *   example tn_conv_transpose1d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose1d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose1d_at(const char *file, int line,
+    const tn_conv_transpose1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose1d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose1d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose1d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* The transposed map of conv2d: each element of input, times the kernel, is added to the output at
+ * stride times its place, less padding. output_padding adds to the output's size on one side.
+ * Vincent Dumoulin and Francesco Visin, A guide to convolution arithmetic for deep learning.
+ *   schema  conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2]
+ *           stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2]
+ *           dilation=1) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W), weight (C, O / groups, kH, kW), bias (O) -> (N, O,
+ *           H', W') or (O, H', W')
+ *   example tn_conv_transpose2d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose2d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose2d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose2d_at(const char *file, int line,
+    const tn_conv_transpose2d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose2d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose2d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose2d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* conv_transpose2d of volumes.
+ *   schema  conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3]
+ *           stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3]
+ *           dilation=1) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O)
+ *           -> (N, O, D', H', W') or (O, D', H', W')
+ *   example tn_conv_transpose3d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose3d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose3d_at(const char *file, int line,
+    const tn_conv_transpose3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose3d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose3d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose3d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
 /* --- the gradient of a convolution's weight: a matrix product over all pixels --- */
 
 /* The gradient of conv2d's weight, from grad, the gradient of its output: the sum over n, p,
@@ -10347,6 +10527,25 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one contiguous(
     site at = site()) {
     return K::call(tn_contiguous_at, at, {self.value});
 }
+struct conv1d_options {
+    typedef conv1d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tensor_ref input,
+    tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1},
+    int_list padding = {0}, int_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv1d_at, at, {bias.value, stride.value, padding.value, dilation.value,
+        groups.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tensor_ref input,
+    tensor_ref weight, conv1d_options o, site at = site()) {
+    return K::call(tn_conv1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, input.value, weight.value});
+}
 struct conv2d_options {
     typedef conv2d_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -10393,6 +10592,81 @@ template <class K = as_objects> inline typename K::one conv2d_weight_grad(tensor
     tensor_ref input, int_list weight_size, conv2d_weight_grad_options o, site at = site()) {
     return K::call(tn_conv2d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+}
+typedef conv2d_options conv3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d(tensor_ref input,
+    tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1},
+    size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_at, at, {nullptr, bias.value, stride.value, padding.value,
+        dilation.value, groups.value, input.value, weight.value});
+}
+template <class K = as_objects> inline typename K::one conv3d(tensor_ref input, tensor_ref weight,
+    conv3d_options o, site at = site()) {
+    return K::call(tn_conv3d_at, at, {o.out.value, o.bias.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, input.value, weight.value}, o.out);
+}
+typedef conv2d_input_grad_options conv3d_input_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_input_grad(tensor_ref grad, tensor_ref weight, int_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_input_grad_at, at, {nullptr, stride.value, padding.value,
+        dilation.value, groups.value, grad.value, weight.value, input_size.value});
+}
+template <class K = as_objects> inline typename K::one conv3d_input_grad(tensor_ref grad,
+    tensor_ref weight, int_list input_size, conv3d_input_grad_options o, site at = site()) {
+    return K::call(tn_conv3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, grad.value, weight.value, input_size.value}, o.out);
+}
+typedef conv2d_input_grad_options conv3d_weight_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_weight_grad(tensor_ref grad, tensor_ref input, int_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_weight_grad_at, at, {nullptr, stride.value, padding.value,
+        dilation.value, groups.value, grad.value, input.value, weight_size.value});
+}
+template <class K = as_objects> inline typename K::one conv3d_weight_grad(tensor_ref grad,
+    tensor_ref input, int_list weight_size, conv3d_weight_grad_options o, site at = site()) {
+    return K::call(tn_conv3d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+}
+struct conv_transpose1d_options {
+    typedef conv_transpose1d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(kept_int_list, dilation, {1})
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0}, integer groups = 1, int_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose1d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, conv_transpose1d_options o, site at = site()) {
+    return K::call(tn_conv_transpose1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
+}
+struct conv_transpose2d_options {
+    typedef conv_transpose2d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(kept_size_list, dilation, {1})
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose2d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose2d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose2d(tensor_ref input, tensor_ref weight, conv_transpose2d_options o, site at = site()) {
+    return K::call(tn_conv_transpose2d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
+}
+typedef conv_transpose2d_options conv_transpose3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose3d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, conv_transpose3d_options o, site at = site()) {
+    return K::call(tn_conv_transpose3d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
 }
 template <class K = as_objects> inline typename K::one copy_(tensor_ref self, tensor_ref src,
     site at = site()) {
@@ -12774,9 +13048,16 @@ TNI_TN_END
 #define tn_clone(...) tn::clone<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conj(...) tn::conj<tn::detail::as_c>(__VA_ARGS__)
 #define tn_contiguous(...) tn::contiguous<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv1d(...) tn::conv1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d(...) tn::conv2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_input_grad(...) tn::conv2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_weight_grad(...) tn::conv2d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d(...) tn::conv3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d_input_grad(...) tn::conv3d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d_weight_grad(...) tn::conv3d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose1d(...) tn::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose2d(...) tn::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose3d(...) tn::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copy_(...) tn::copy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign(...) tn::copysign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign_(...) tn::copysign_<tn::detail::as_c>(__VA_ARGS__)
@@ -16183,13 +16464,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* e7370d4ecc3b is the hash of the chapters above: who includes this refers to a symbol of
+/* b6f52fd99c0c is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_e7370d4ecc3b;
+TN_API const char tn_layout_b6f52fd99c0c;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_e7370d4ecc3b;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b6f52fd99c0c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -16207,7 +16488,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_e7370d4ecc3b = 1;
+const char tn_layout_b6f52fd99c0c = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -17675,7 +17956,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 313 };
+enum { TNI_ROW_COUNT = 320 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -17791,12 +18072,26 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
 TN_PRIV_DECLARE(tn_row, tni_row_conj);
 TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
 TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv1d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv1d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_weight_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose1d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose1d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose2d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose3d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose3d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
@@ -18629,15 +18924,27 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
     return true;
 }
 
+TNI_INLINE bool tni_each_of(tn_frame *f, tn_ints l, const char *name, int n, int64_t low,
+                            int64_t *to) {
+    char text[160];
+    bool fits = true;
+    if (l.n != 1 && l.n != n)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or %d elements, got %lld", name, n,
+                       (long long)l.n);
+    for (int i = 0; i < n; i++) {
+        to[i] = l.at[l.n == 1 ? 0 : i];
+        fits = fits && to[i] >= low && to[i] <= INT32_MAX;
+    }
+    return fits ||
+           tn_fail(f, TN_INVALID, "%s %s must be from %lld to %lld", name,
+                   tni_shape_text(text, sizeof text, n, to), (long long)low, (long long)INT32_MAX);
+}
 TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
                             int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 elements, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be from %lld to %lld", name,
-                       (long long)*a, (long long)*b, (long long)low, (long long)INT32_MAX);
+    int64_t to[2];
+    if (!tni_each_of(f, l, name, 2, low, to)) return false;
+    *a = to[0];
+    *b = to[1];
     return true;
 }
 
@@ -18862,7 +19169,9 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
 typedef struct tni_cv_shape {
     int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og;
     int64_t sh, sw, ph, pw, dh, dw;
+    int64_t d, kd, od, sd, pd, dd;
     int64_t taps;
+    int dims;
     bool batched;
 } tni_cv_shape;
 
@@ -18877,6 +19186,7 @@ typedef struct tni_cv_source {
     const char *x;
     int dtype;
     int64_t channels, h, w, x_image, x_channel, x_row, x_col;
+    int64_t d, x_plane, depths, kd, z_step, i_step, z_first, z_by;
     int64_t sh, sw, top, left, rows, cols;
     int64_t plane, channel, image;
     int64_t images;
@@ -18886,17 +19196,19 @@ typedef struct tni_cv_source {
     int64_t first;
 } tni_cv_source;
 
-TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims);
 TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images);
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
+TN_PRIV int64_t tni_cv_source_count(const tni_cv_source *s, int64_t first, int64_t images);
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
                                  void *room);
 TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s);
 TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n);
 TNI_INLINE int64_t tni_cv_size(const tni_cv_source *s) { return s->f64 ? 8 : 4; }
 TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
-    return s->in_place ? s->x_image / tni_cv_size(s) : s->image;
+    const int64_t step = s->depths > 1 ? s->z_step * s->x_plane : s->x_image;
+    return s->in_place ? step / tni_cv_size(s) : s->image;
 }
 TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
     return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
@@ -32805,17 +33117,21 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
 
 /* src/cpu/conv_source.c - the input of a convolution laid out for its kernel (kernels/conv.h): padded, and split by phase where the stride is not 1, a round of images at a time */
 
-TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
     s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
     s->dtype = t->dtype;
     s->f64 = t->dtype == TN_F64;
-    s->channels = t->size[d - 3];
+    s->channels = t->size[d - 1 - dims];
     s->h = t->size[d - 2];
     s->w = t->size[d - 1];
-    s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes;
+    s->x_image = d == dims + 2 ? t->stride[0] * bytes : 0;
+    s->x_channel = t->stride[d - 1 - dims] * bytes;
+    s->d = s->depths = dims == 3 ? t->size[d - 3] : 1;
+    s->x_plane = dims == 3 ? t->stride[d - 3] * bytes : 0;
+    s->kd = s->z_step = s->z_by = 1;
+    s->i_step = s->z_first = 0;
     s->x_row = t->stride[d - 2] * bytes;
     s->x_col = t->stride[d - 1] * bytes;
 }
@@ -32829,7 +33145,8 @@ TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images) {
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
-                  s->cols == s->w && s->x_col == tni_cv_size(s) &&
+                  s->cols == s->w && s->x_col == tni_cv_size(s) && s->kd == 1 && s->z_by == 1 &&
+                  s->z_first == 0 && (s->depths - 1) * s->z_step < s->d &&
                   (s->dtype == TN_F32 || s->dtype == TN_F64);
     return true;
 }
@@ -32859,12 +33176,20 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
 
 static void cv_source_task(void *arg, int64_t i) {
     const tni_cv_source *s = (const tni_cv_source *)arg;
-    const int64_t image = i / s->channels, ch = i % s->channels;
-    const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
+    const int64_t image = i / s->channels, ch = i % s->channels, at = s->first + image,
+                  z = at % s->depths * s->z_step + ch % s->kd * s->i_step + s->z_first;
+    const char *from = s->x + at / s->depths * s->x_image + ch / s->kd * s->x_channel;
     char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
     memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
+    if (z < 0 || z % s->z_by != 0 || z / s->z_by >= s->d) return;
+    from += z / s->z_by * s->x_plane;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
         cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
+}
+
+TN_PRIV int64_t tni_cv_source_count(const tni_cv_source *s, int64_t first, int64_t images) {
+    const int64_t left = s->depths > 1 ? s->depths - first % s->depths : images - first;
+    return left < s->images ? left : s->images;
 }
 
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
@@ -32873,7 +33198,8 @@ TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first,
     if (first > 0) TNI_PATH(conv_rounds);
     if (s->in_place) {
         TNI_PATH(conv_source_in_place);
-        s->at = (char *)s->x + first * s->x_image;
+        s->at = (char *)s->x + first / s->depths * s->x_image +
+                first % s->depths * s->z_step * s->x_plane;
         return;
     }
     s->at = (char *)room;
@@ -32887,25 +33213,31 @@ TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
 
 TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n) {
     if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
-    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
-           s->w * tni_cv_size(s);
+    return s->at + (n - 1) * tni_cv_image_step(s) * tni_cv_size(s) +
+           (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row + s->w * tni_cv_size(s);
 }
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sh = v->sh;
     s->sw = v->sw;
     s->top = v->ph;
     s->left = v->pw;
+    s->channels *= v->kd;
+    s->kd = v->kd;
+    s->depths = v->od;
+    s->z_step = v->sd;
+    s->i_step = v->dd;
+    s->z_first = -v->pd;
     s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
     s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
     if (v->sh == 1 && v->sw == 1 && v->ph == 0 && v->pw == 0) {
         s->rows = v->h;
         s->cols = v->w;
     }
-    return tni_cv_source_plan_layout(s, v->n);
+    return tni_cv_source_plan_layout(s, v->n * v->od);
 }
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
                                     int64_t *offset) {
-    for (int64_t c = 0; c < v->cg; c++)
+    for (int64_t c = 0; c < v->cg * v->kd; c++)
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
@@ -32972,19 +33304,28 @@ static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight,
                        step[a], (uint64_t *)(void *)operand[b], step[b], n);
 }
 
-static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
+static void plain_plane(const plain_job *j, int64_t y, int64_t x, int64_t weight, int64_t tap) {
     const tni_cv_shape *s = j->s;
     const int64_t down = tap / s->kw * s->dh - s->ph, right = tap % s->kw * s->dw - s->pw;
-    const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0,
-                  y = (n * s->o + o) * s->oh * s->ow,
-                  x = (n * s->c + o / s->og * s->cg + c) * s->h * s->w;
+    const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0;
     int64_t end = s->w > right ? (s->w - right + s->sw - 1) / s->sw : 0;
     if (end > s->ow) end = s->ow;
     for (int64_t p = 0; p < s->oh && first < end; p++) {
         const int64_t row = p * s->sh + down;
         if (row < 0 || row >= s->h) continue;
-        plain_line(j, y + p * s->ow + first, x + row * s->w + first * s->sw + right,
-                   (o * s->cg + c) * s->kh * s->kw + tap, end - first);
+        plain_line(j, y + p * s->ow + first, x + row * s->w + first * s->sw + right, weight + tap,
+                   end - first);
+    }
+}
+static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
+    const tni_cv_shape *s = j->s;
+    const int64_t flat = s->kh * s->kw, k = tap / flat;
+    for (int64_t p = 0; p < s->od; p++) {
+        const int64_t z = p * s->sd + k * s->dd - s->pd;
+        if (z < 0 || z >= s->d) continue;
+        plain_plane(j, ((n * s->o + o) * s->od + p) * s->oh * s->ow,
+                    ((n * s->c + o / s->og * s->cg + c) * s->d + z) * s->h * s->w,
+                    ((o * s->cg + c) * s->kd + k) * flat, tap % flat);
     }
 }
 
@@ -32994,11 +33335,11 @@ static void plain_task(void *arg, int64_t at) {
     const int64_t planes = j->result == TNI_CV_OUTPUT  ? s->o
                            : j->result == TNI_CV_INPUT ? s->c
                                                        : s->cg;
-    const int64_t a = at / planes, b = at % planes, taps = s->kh * s->kw, group = b / s->cg;
+    const int64_t a = at / planes, b = at % planes, taps = s->kd * s->kh * s->kw, group = b / s->cg,
+                  pixels = s->od * s->oh * s->ow;
     if (j->result == TNI_CV_OUTPUT) {
-        for (int64_t i = 0; i < s->oh * s->ow && j->bias; i++)
-            memcpy(j->y + (at * s->oh * s->ow + i) * j->size, j->bias + b * j->size,
-                   (size_t)j->size);
+        for (int64_t i = 0; i < pixels && j->bias; i++)
+            memcpy(j->y + (at * pixels + i) * j->size, j->bias + b * j->size, (size_t)j->size);
         for (int64_t k = 0; k < s->taps; k++) plain_tap(j, a, b, k / taps, k % taps);
     } else if (j->result == TNI_CV_INPUT) {
         for (int64_t k = 0; k < s->og * taps; k++)
@@ -42636,11 +42977,20 @@ TN_OPERATOR(scaled_dot_product_attention,
 
 /* src/ops/layers/conv.h - checks that the rows of conv.c and conv_weight.c share */
 
-TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
-                             tn_ints padding, tn_ints dilation, int64_t groups);
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, int dims, tn_ints x, tn_ints w,
+                             tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
                                  const tn_tensor *bias, bool integers);
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
+TN_PRIV int tni_cv_output_size(const tni_cv_shape *s, int64_t size[5]);
+
+TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV bool tni_cv_weight_check(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV void tni_cv_weight_run(tn_frame *f, const tni_cv_shape *s);
+TN_PRIV tn_tensor *tni_cv_bias_grad(tn_tensor *d, int dims);
 
 static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
                       int64_t *out) {
@@ -42652,41 +43002,33 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
     return true;
 }
 
-static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
+static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
     int64_t n;
     return a >= 0 && tni_mul(a, b, &n) && tni_mul(n, c, &n) && tni_mul(n, d, &n) &&
-           n < (int64_t)1 << 48;
+           tni_mul(n, e, &n) && n < (int64_t)1 << 48;
 }
 
-TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
-                             tn_ints padding, tn_ints dilation, int64_t groups) {
+static bool cv_check_sizes(tn_frame *f, int dims, tn_ints x, tn_ints w) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
-        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
-        return false;
-    if (x.n != 3 && x.n != 4)
-        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
+    if (d != dims + 1 && d != dims + 2)
+        return tn_fail(f, TN_INVALID, "expected input %s, got %s",
+                       dims == 2 ? "(N, C, H, W) or (C, H, W)" : "(N, C, D, H, W) or (C, D, H, W)",
                        tni_shape_text(has, sizeof has, d, x.at));
-    if (w.n != 4)
-        return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
-                       tni_shape_text(has, sizeof has, (int)w.n, w.at));
-    for (int i = 0; i < 4; i++)
+    if (w.n != dims + 2)
+        return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, %skH, kW), got %s",
+                       dims == 2 ? "" : "kD, ", tni_shape_text(has, sizeof has, (int)w.n, w.at));
+    for (int i = 0; i < dims + 2; i++)
         if (w.at[i] > INT32_MAX || w.at[i] < 0 ||
             (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
             return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s is supported",
                            tni_shape_text(has, sizeof has, d, x.at),
-                           tni_shape_text(wants, sizeof wants, 4, w.at));
-    s->batched = x.n == 4;
-    s->n = s->batched ? x.at[0] : 1;
-    s->c = x.at[d - 3];
-    s->h = x.at[d - 2];
-    s->w = x.at[d - 1];
-    s->o = w.at[0];
-    s->cg = w.at[1];
-    s->kh = w.at[2];
-    s->kw = w.at[3];
+                           tni_shape_text(wants, sizeof wants, dims + 2, w.at));
+    return true;
+}
+
+static bool cv_check_groups(tn_frame *f, tni_cv_shape *s, tn_ints w, int64_t groups) {
+    char has[160];
     s->groups = groups;
     if (groups < 1 || s->o % groups != 0 || s->o < 1)
         return tn_fail(f, TN_INVALID, "%lld output channels are not divisible into %lld groups",
@@ -42694,24 +43036,77 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
     if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
         return tn_fail(f, TN_INVALID,
                        "input has %lld channels, but weight %s and groups %lld need %lld",
-                       (long long)s->c, tni_shape_text(has, sizeof has, 4, w.at), (long long)groups,
-                       (long long)(s->cg * groups));
+                       (long long)s->c, tni_shape_text(has, sizeof has, (int)w.n, w.at),
+                       (long long)groups, (long long)(s->cg * groups));
     s->og = s->o / groups;
-    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
+    return true;
+}
+
+static bool cv_lengths(tn_frame *f, tni_cv_shape *s) {
+    const int64_t k[3] = {s->kd, s->kh, s->kw}, each[3] = {s->dd, s->dh, s->dw},
+                  room[3] = {s->d + 2 * s->pd, s->h + 2 * s->ph, s->w + 2 * s->pw};
+    const int from = 3 - s->dims;
+    char kernel[96], dilation[96], padded[96];
+    if (s->kd >= 1 && s->kh >= 1 && s->kw >= 1 &&
+        cv_length(s->d, s->kd, s->sd, s->pd, s->dd, &s->od) &&
+        cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) &&
+        cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
+        return true;
+    return tn_fail(f, TN_INVALID, "kernel %s with dilation %s is larger than the padded input %s",
+                   tni_shape_text(kernel, sizeof kernel, s->dims, k + from),
+                   tni_shape_text(dilation, sizeof dilation, s->dims, each + from),
+                   tni_shape_text(padded, sizeof padded, s->dims, room + from));
+}
+
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, int dims, tn_ints x, tn_ints w,
+                             tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    int64_t by[3] = {1, 1, 1}, pad[3] = {0, 0, 0}, each[3] = {1, 1, 1};
+    const int from = 3 - dims;
+    if (!tni_each_of(f, stride, "stride", dims, 1, by + from) ||
+        !tni_each_of(f, padding, "padding", dims, 0, pad + from) ||
+        !tni_each_of(f, dilation, "dilation", dims, 1, each + from) ||
+        !cv_check_sizes(f, dims, x, w))
+        return false;
+    s->sd = by[0], s->sh = by[1], s->sw = by[2];
+    s->pd = pad[0], s->ph = pad[1], s->pw = pad[2];
+    s->dd = each[0], s->dh = each[1], s->dw = each[2];
+    const int64_t *in = x.at + x.n - dims, *k = w.at + 2;
+    s->dims = dims;
+    s->batched = x.n == dims + 2;
+    s->n = s->batched ? x.at[0] : 1;
+    s->c = in[-1];
+    s->d = dims == 3 ? in[0] : 1;
+    s->h = in[dims - 2];
+    s->w = in[dims - 1];
+    s->o = w.at[0];
+    s->cg = w.at[1];
+    s->kd = dims == 3 ? k[0] : 1;
+    s->kh = k[dims - 2];
+    s->kw = k[dims - 1];
+    if (!cv_check_groups(f, s, w, groups)) return false;
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps) || !tni_mul(s->taps, s->kd, &s->taps))
         return tn_fail(f, TN_MEMORY, "the weight is too large");
-    if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
-        !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
-        return tn_fail(f, TN_INVALID,
-                       "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded "
-                       "input (%lld, %lld)",
-                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
-                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (!cv_lengths(f, s)) return false;
     if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph;
     if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
-    if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
-        !cv_fits(s->n, s->o, s->oh, s->ow))
+    if (!cv_fits(s->n, s->c, s->d, s->h, s->w) || !cv_fits(s->o, s->cg, s->kd, s->kh, s->kw) ||
+        !cv_fits(s->n, s->o, s->od, s->oh, s->ow))
         return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return true;
+}
+
+static int cv_size(const tni_cv_shape *s, int64_t c, int64_t d, int64_t h, int64_t w,
+                   int64_t size[5]) {
+    int n = 0;
+    if (s->batched) size[n++] = s->n;
+    size[n++] = c;
+    if (s->dims == 3) size[n++] = d;
+    size[n++] = h;
+    size[n++] = w;
+    return n;
+}
+TN_PRIV int tni_cv_output_size(const tni_cv_shape *s, int64_t size[5]) {
+    return cv_size(s, s->o, s->od, s->oh, s->ow, size);
 }
 
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
@@ -42801,18 +43196,22 @@ static const void *cv_plain(const tn_tensor *t, void *room) {
 typedef struct cv_narrow {
     const float *from;
     char *to;
-    int64_t n;
+    int64_t n, channels, image, row;
     int dtype;
 } cv_narrow;
 static void cv_narrow_task(void *arg, int64_t i) {
     const cv_narrow *v = (const cv_narrow *)arg;
-    tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
+    const int64_t at = i / v->channels * v->image + i % v->channels * v->row;
+    tni_lanes_save(v->to + at * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
 }
-
-static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
-    TN_ARGS(conv2d, a, f);
-    return tni_cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
-                           a->dilation, a->groups);
+static void cv_narrow_run(tn_context *context, const float *from, char *to, const tn_tensor *out,
+                          const cv_job *j, int64_t images, int64_t channels, int64_t pixels) {
+    cv_narrow v = {from, to, pixels, channels, j->v.c_image, j->v.c_row, out->dtype};
+    tni_parallel(context, images * channels, cv_narrow_task, &v);
+}
+static void cv_planes(cv_job *j, int64_t channels, int64_t depth, int64_t pixels, bool apart) {
+    j->v.c_image = depth > 1 && !apart ? pixels : channels * pixels;
+    j->v.c_row = apart ? pixels : depth * pixels;
 }
 
 typedef struct cv_forward {
@@ -42821,10 +43220,10 @@ typedef struct cv_forward {
     void *weight, *bias, *copy, *result;
 } cv_forward;
 
-static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
+static bool cv_forward_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    tni_cv_source_tensor(&p->source, f->in[0]);
+    tni_cv_source_tensor(&p->source, f->in[0], s->dims);
     if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
     if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
     p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
@@ -42835,85 +43234,97 @@ static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv
     return r->fits;
 }
 
-static bool conv2d_check(tn_frame *f) {
+TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
     const tn_tensor *bias = f->in[2];
     char has[160];
-    int64_t size[4];
-    tni_cv_shape s;
+    int64_t size[5];
     cv_forward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias, true) || !conv2d_shape(f, &s))
-        return false;
-    if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
-        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
+    const int ndim = tni_cv_output_size(s, size);
+    if (bias && (bias->ndim != 1 || bias->size[0] != s->o))
+        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s->o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
-    size[0] = s.n;
-    size[1] = s.o;
-    size[2] = s.oh;
-    size[3] = s.ow;
-    if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
+    if (!tni_cv_is_plain(f->in[0])) cv_forward_lay(f, s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->o * s->od * s->oh * s->ow)
                                       : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
 }
 
-static void conv2d_run(tn_frame *f) {
+static void cv_forward_job(tn_frame *f, const tni_cv_shape *s, const cv_forward *p, cv_job *j) {
+    j->context = f->block->context;
+    j->size = tni_cv_size(&p->source);
+    j->groups = s->groups;
+    j->v.m = s->og;
+    j->v.k = s->taps;
+    j->v.a = cv_plain(f->in[1], p->weight);
+    j->v.bias = f->in[2] ? cv_plain(f->in[2], p->bias) : NULL;
+    j->v.offset = p->offset;
+    j->v.image_step = tni_cv_image_step(&p->source);
+    j->a_group = s->og * s->taps;
+    j->bias_group = s->og;
+    j->source_group = s->cg * s->kd * tni_cv_channel_step(&p->source);
+    j->v.c_line = s->ow;
+    j->v.c_col = 1;
+}
+
+TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s) {
     tn_context *context = f->block->context;
     const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t pixels = s->oh * s->ow, bytes = tni_dtype_size(f->out[0]);
     tni_cv_room r = {(char *)f->scratch, 0, true};
-    tni_cv_shape s;
     cv_forward p;
     cv_job j;
-    if (!conv2d_shape(f, &s)) return;
     if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
+        tni_cv_plain_run(f, s, TNI_CV_OUTPUT);
         return;
     }
-    if (!conv2d_lay(f, &s, &p, &r)) return;
-    tni_cv_offsets_forward(&p.source, &s, p.offset);
-    j.context = context;
-    j.size = tni_cv_size(&p.source);
-    j.groups = s.groups;
-    j.v.m = s.og;
-    j.v.k = s.taps;
-    j.v.a = cv_plain(f->in[1], p.weight);
-    j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
-    j.v.offset = p.offset;
-    j.v.image_step = tni_cv_image_step(&p.source);
-    j.a_group = s.og * s.taps;
-    j.bias_group = s.og;
-    j.source_group = s.cg * tni_cv_channel_step(&p.source);
-    j.c_group = s.og * s.oh * s.ow;
-    j.v.c_image = s.o * s.oh * s.ow;
-    j.v.c_row = s.oh * s.ow;
-    j.v.c_line = s.ow;
-    j.v.c_col = 1;
-    for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
-        char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
+    if (!cv_forward_lay(f, s, &p, &r)) return;
+    tni_cv_offsets_forward(&p.source, s, p.offset);
+    cv_forward_job(f, s, &p, &j);
+    for (int64_t first = 0, n; first < s->n * s->od; first += n) {
+        char *to = tni_bytes_at(f->out[0]) +
+                   (first / s->od * s->o * s->od + first % s->od) * pixels * bytes;
+        n = tni_cv_source_count(&p.source, first, s->n * s->od);
         tni_cv_source_round(context, &p.source, first, n, p.copy);
-        j.v.height = s.oh;
-        j.v.width = s.ow;
+        cv_planes(&j, s->o, s->od, pixels, half);
+        j.c_group = s->og * j.v.c_row;
+        j.v.height = s->oh;
+        j.v.width = s->ow;
         j.v.pitch = tni_cv_pitch(&p.source);
         j.v.source = p.source.at;
         j.v.source_end = tni_cv_source_end(&p.source, n);
         j.v.c = half ? (char *)p.result : to;
-        j.pixels = n * s.oh * s.ow;
-        cv_run(&j, cv_is_direct(s.og, s.taps));
-        if (half) {
-            TNI_PATH(conv_half);
-            cv_narrow v;
-            v.from = (const float *)p.result;
-            v.to = to;
-            v.n = s.oh * s.ow;
-            v.dtype = f->out[0]->dtype;
-            tni_parallel(context, n * s.o, cv_narrow_task, &v);
-        }
+        j.pixels = n * pixels;
+        cv_run(&j, cv_is_direct(s->og, s->taps));
+        if (!half) continue;
+        TNI_PATH(conv_half);
+        cv_planes(&j, s->o, s->od, pixels, false);
+        cv_narrow_run(context, (const float *)p.result, to, f->out[0], &j, n, s->o, pixels);
     }
 }
 
+TN_PRIV tn_tensor *tni_cv_bias_grad(tn_tensor *d, int dims) {
+    static const int64_t others[4] = {0, -3, -2, -1};
+    const int n = d->ndim - 1;
+    const int64_t first[4] = {0, -dims, 1 - dims, -1};
+    return tnp_sum(d, tni_ints(n > dims ? first : others + 4 - n, n), false, TN_NO_DTYPE);
+}
+
+static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv2d, a, f);
+    return tni_cv_shape_of(f, s, 2, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv2d_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], f->in[2], true) && conv2d_shape(f, &s) &&
+           tni_cv_forward_check(f, &s);
+}
+static void conv2d_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv2d_shape(f, &s)) tni_cv_forward_run(f, &s);
+}
 static void conv2d_grad(tn_gradient *g) {
-    static const int64_t others[3] = {0, -2, -1};
     TN_ARGS(conv2d, a, g);
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
     if (g->want[0])
@@ -42924,10 +43335,7 @@ static void conv2d_grad(tn_gradient *g) {
         tn_give(g, 1,
                 tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
                                        a->groups));
-    if (g->in[2] && g->want[2])
-        tn_give(g, 2,
-                tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false,
-                        TN_NO_DTYPE));
+    if (g->in[2] && g->want[2]) tn_give(g, 2, tni_cv_bias_grad(d, 2));
 }
 TN_OPERATOR(conv2d,
             "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
@@ -42950,14 +43358,14 @@ TN_OPERATOR(conv2d,
             .node = "ConvolutionBackward0")
 
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
-    const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
+    int64_t size[5];
     char has[160], wants[160];
-    bool same = d->ndim == (s->batched ? 4 : 3);
-    for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
-    return same ||
-           tn_fail(f, TN_INVALID, "expected grad %s, got %s",
-                   tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
-                   tni_shape_text(has, sizeof has, d->ndim, d->size));
+    const int ndim = tni_cv_output_size(s, size);
+    bool same = d->ndim == ndim;
+    for (int i = 0; same && i < ndim; i++) same = d->size[i] == size[i];
+    return same || tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                           tni_shape_text(wants, sizeof wants, ndim, size),
+                           tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
 typedef struct cv_axis {
@@ -42995,15 +43403,21 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     tni_cv_source *d = &p->source;
     p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
     p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
-    tni_cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(d, f->in[0], s->dims);
+    d->channels *= s->kd;
+    d->kd = s->kd;
+    d->depths = s->d;
+    d->i_step = -s->dd;
+    d->z_first = s->pd;
+    d->z_by = s->sd;
     d->sh = d->sw = 1;
     d->top = -p->y.low;
     d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!tni_cv_source_plan_layout(d, s->n)) return r->fits = false;
-    if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
-    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
+    if (!tni_cv_source_plan_layout(d, s->n * s->d)) return r->fits = false;
+    if (cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw)) d->in_place = false;
+    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kd * s->kh * s->kw, 8);
     p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
     p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
     p->packed = tni_cv_take(r, f->in[1]->numel, size);
@@ -43025,16 +43439,17 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
             if (cv_phase_of(&p->y, i) != py || cv_phase_of(&p->x, j) != px) continue;
             p->tap[n++] = t;
         }
-        for (int64_t o = 0; o < s->og; o++)
+        for (int64_t o = 0; o < s->og * s->kd; o++)
             for (int64_t t = 0; t < n; t++)
                 *offset++ =
                     o * channel +
                     (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
                     cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
         for (int64_t c = 0; c < s->c; c++)
-            for (int64_t o = 0; o < s->og; o++) {
-                const char *from = (const char *)p->weight +
-                                   ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+            for (int64_t o = 0; o < s->og * s->kd; o++) {
+                const int64_t row = (c / s->cg * s->og + o / s->kd) * s->cg + c % s->cg;
+                const char *from =
+                    (const char *)p->weight + (row * s->kd + o % s->kd) * taps * size;
                 for (int64_t t = 0; t < n; t++, a += size) {
                     if (size == 4)
                         memcpy(a, from + p->tap[t] * 4, 4);
@@ -43054,7 +43469,7 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
                               char *to, int64_t phase, int64_t *done) {
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
-    j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
+    j->v.k = s->og * s->kd * cv_count(&p->y, py) * cv_count(&p->x, px);
     j->v.a = (const char *)p->packed + *done * s->c * j->size;
     j->v.bias = NULL;
     j->v.offset = p->offset + *done;
@@ -43067,79 +43482,77 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->v.image_step = tni_cv_image_step(&p->source);
     j->v.pitch = tni_cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w;
-    j->v.c_row = s->h * s->w;
     j->v.c_line = s->sh * s->w;
     j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k;
     j->bias_group = 0;
-    j->source_group = s->og * tni_cv_channel_step(&p->source);
-    j->c_group = s->cg * s->h * s->w;
+    j->source_group = s->og * s->kd * tni_cv_channel_step(&p->source);
+    j->c_group = s->cg * j->v.c_row;
     j->pixels = n * j->v.height * j->v.width;
-    cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
+    cv_run(j, cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw));
+}
+
+TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s) {
+    int64_t size[5];
+    cv_backward p;
+    tni_cv_room r = {NULL, 0, true};
+    const int ndim = cv_size(s, s->c, s->d, s->h, s->w, size);
+    if (!tni_cv_check_grad(f, s, f->in[0])) return false;
+    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->c * s->d * s->h * s->w)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
+}
+TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t plane = s->h * s->w, bytes = tni_dtype_size(f->out[0]);
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    cv_backward p;
+    cv_job j;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, s, TNI_CV_INPUT);
+        return;
+    }
+    if (!cv_backward_lay(f, s, &p, &r)) return;
+    const bool holes =
+        s->kh < s->sh || s->kw < s->sw || s->dh > 1 || s->dw > 1;
+    p.weight = (void *)cv_plain(f->in[1], p.weight);
+    cv_backward_prepare(s, &p);
+    j.context = f->block->context;
+    j.size = tni_cv_size(&p.source);
+    if (holes) TNI_PATH(conv_back_holes);
+    if (holes && !half) memset(tni_bytes_at(f->out[0]), 0, (size_t)(f->out[0]->numel * bytes));
+    for (int64_t first = 0, n; first < s->n * s->d; first += n) {
+        char *out = tni_bytes_at(f->out[0]) +
+                    (first / s->d * s->c * s->d + first % s->d) * plane * bytes,
+             *to = half ? (char *)p.result : out;
+        n = tni_cv_source_count(&p.source, first, s->n * s->d);
+        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes && half) memset(to, 0, (size_t)(n * s->c * plane * j.size));
+        cv_planes(&j, s->c, s->d, plane, half);
+        for (int64_t phase = 0, done = 0; phase < s->sh * s->sw; phase++)
+            cv_backward_phase(&j, s, &p, n, to, phase, &done);
+        if (!half) continue;
+        TNI_PATH(conv_back_half);
+        cv_planes(&j, s->c, s->d, plane, false);
+        cv_narrow_run(j.context, (const float *)p.result, out, f->out[0], &j, n, s->c, plane);
+    }
 }
 
 static bool conv2d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_input_grad, a, f);
-    return tni_cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+    return tni_cv_shape_of(f, s, 2, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
                            a->dilation, a->groups);
 }
 static bool conv2d_input_grad_check(tn_frame *f) {
-    int64_t size[4];
     tni_cv_shape s;
-    cv_backward p;
-    tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
-        !conv2d_input_grad_shape(f, &s) || !tni_cv_check_grad(f, &s, f->in[0]))
-        return false;
-    size[0] = s.n;
-    size[1] = s.c;
-    size[2] = s.h;
-    size[3] = s.w;
-    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
-                                      : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, true) &&
+           conv2d_input_grad_shape(f, &s) && tni_cv_input_check(f, &s);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
-    const bool half = tni_dtype_size(f->in[0]) == 2;
-    tni_cv_room r = {(char *)f->scratch, 0, true};
     tni_cv_shape s;
-    cv_backward p;
-    cv_job j;
-    if (!conv2d_input_grad_shape(f, &s)) return;
-    if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &s, TNI_CV_INPUT);
-        return;
-    }
-    if (!cv_backward_lay(f, &s, &p, &r)) return;
-    const bool holes =
-        s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1;
-    p.weight = (void *)cv_plain(f->in[1], p.weight);
-    cv_backward_prepare(&s, &p);
-    j.context = f->block->context;
-    j.size = tni_cv_size(&p.source);
-    for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
-                      image = s.c * s.h * s.w;
-        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
-             *to = half ? (char *)p.result : out;
-        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
-        if (holes) TNI_PATH(conv_back_holes);
-        if (holes) memset(to, 0, (size_t)(n * image * j.size));
-        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
-            cv_backward_phase(&j, &s, &p, n, to, phase, &done);
-        if (half) {
-            TNI_PATH(conv_back_half);
-            cv_narrow v;
-            v.from = (const float *)p.result;
-            v.to = out;
-            v.n = s.h * s.w;
-            v.dtype = f->out[0]->dtype;
-            tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
-        }
-    }
+    if (conv2d_input_grad_shape(f, &s)) tni_cv_input_run(f, &s);
 }
 static void conv2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_input_grad, a, g);
@@ -43168,6 +43581,335 @@ TN_OPERATOR(
         "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) "
         "(2,3,1,1) [1,3,6,5] "
         "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
+
+/* src/ops/layers/conv3d.c - 3-D convolution and the gradients of its input and weight: the loops of conv.c and conv_weight.c, where the taps along the depth are channels */
+
+static bool conv3d_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv3d, a, f);
+    return tni_cv_shape_of(f, s, 3, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv3d_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], f->in[2], true) && conv3d_shape(f, &s) &&
+           tni_cv_forward_check(f, &s);
+}
+static void conv3d_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv3d_shape(f, &s)) tni_cv_forward_run(f, &s);
+}
+static void conv3d_grad(tn_gradient *g) {
+    TN_ARGS(conv3d, a, g);
+    tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_conv3d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv3d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+    if (g->in[2] && g->want[2]) tn_give(g, 2, tni_cv_bias_grad(d, 3));
+}
+TN_OPERATOR(conv3d,
+            "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
+            "padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, "
+                             "kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
+                   .example = "tn_conv3d(x, w, .padding = TN_DIMS(1))",
+                   .python = "nn.functional.conv3d"),
+            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv3d_check,
+            .run = conv3d_run, .grad = conv3d_grad,
+            .sample = "(2,2,4,3,5) (3,2,2,3,2) (3) padding=[1] | (1,2,5,4,4) (2,2,3,2,2) None "
+                      "stride=[2,1,2] padding=[1,0,1] | (4,5,3,4) (4,2,2,2,2) (4) dilation=[2,1,1] "
+                      "groups=2 | (2,3,3,4,4) (5,3,1,1,1) (5) | (0,2,3,3,3) (3,2,2,2,2) (3) | "
+                      "(1,17,3,4,5) (19,17,3,3,3) None [1] [1] | (2,1,4,4,4) (1,1,2,2,2)",
+            .node = "ConvolutionBackward0")
+
+static bool conv3d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv3d_input_grad, a, f);
+    return tni_cv_shape_of(f, s, 3, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv3d_input_grad_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, true) &&
+           conv3d_input_grad_shape(f, &s) && tni_cv_input_check(f, &s);
+}
+static void conv3d_input_grad_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv3d_input_grad_shape(f, &s)) tni_cv_input_run(f, &s);
+}
+static void conv3d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(conv3d_input_grad, a, g);
+    tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv3d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv3d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+}
+TN_OPERATOR(
+    conv3d_input_grad,
+    "conv3d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[3] stride=1, int[3] "
+    "padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+    TN_DOC(.shapes = "grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, "
+                     "C, D, H, W) -> input_size",
+           .example = "tn_conv3d_input_grad(d, w, TN_DIMS(1, 3, 4, 8, 8))"),
+    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv3d_input_grad_check,
+    .run = conv3d_input_grad_run, .grad = conv3d_input_grad_grad,
+    .sample = "(2,3,5,3,6) (3,2,2,3,2) [2,2,4,3,5] padding=[1] | (1,2,3,3,3) (2,2,3,2,2) "
+              "[1,2,5,4,4] [2,1,2] [1,0,1] | (4,3,2,3) (4,2,2,2,2) [4,5,3,4] dilation=[2,1,1] "
+              "groups=2 | (1,3,2,2,2) (3,2,1,1,1) [1,2,3,4,4] [2] | (1,19,3,4,5) (19,17,3,3,3) "
+              "[1,17,3,4,5] [1] [1]")
+
+static bool conv3d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv3d_weight_grad, a, f);
+    return tni_cv_shape_of(f, s, 3, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv3d_weight_grad_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) &&
+           conv3d_weight_grad_shape(f, &s) && tni_cv_weight_check(f, &s);
+}
+static void conv3d_weight_grad_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv3d_weight_grad_shape(f, &s)) tni_cv_weight_run(f, &s);
+}
+static void conv3d_weight_grad_grad(tn_gradient *g) {
+    TN_ARGS(conv3d_weight_grad, a, g);
+    tn_tensor *d = g->in[0], *x = g->in[1], *e = g->incoming[0];
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv3d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv3d_input_grad(d, e, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
+}
+TN_OPERATOR(
+    conv3d_weight_grad,
+    "conv3d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[3] stride=1, int[3] "
+    "padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+    TN_DOC(.shapes = "grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, "
+                     "kD, kH, kW) -> weight_size",
+           .example = "tn_conv3d_weight_grad(d, x, TN_DIMS(16, 3, 3, 3, 3))"),
+    .forms = TN_OUT, .needs = "grad:input input:grad", .check = conv3d_weight_grad_check,
+    .run = conv3d_weight_grad_run, .grad = conv3d_weight_grad_grad,
+    .sample = "(2,3,5,3,6) (2,2,4,3,5) [3,2,2,3,2] padding=[1] | (1,2,3,3,3) (1,2,5,4,4) "
+              "[2,2,3,2,2] [2,1,2] [1,0,1] | (4,3,2,3) (4,5,3,4) [4,2,2,2,2] dilation=[2,1,1] "
+              "groups=2 | (0,3,2,2,2) (0,2,3,3,3) [3,2,2,2,2] | (1,19,3,4,5) (1,17,3,4,5) "
+              "[19,17,3,3,3] [1] [1]")
+
+/* src/ops/layers/conv_transpose.c - transposed convolutions, and those of one dimension: compositions of the convolutions of two and three dimensions */
+
+static bool conv_fits_dims(tn_frame *f, const tn_tensor *x, const tn_tensor *w, int dims) {
+    char has[160];
+    if (x->ndim != dims + 1 && x->ndim != dims + 2)
+        return tn_fail(f, TN_INVALID,
+                       "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of "
+                       "size: %s",
+                       dims + 1, dims + 2, f->row->name,
+                       tni_shape_text(has, sizeof has, x->ndim, x->size));
+    return w->ndim == dims + 2 ||
+           tn_fail(f, TN_INVALID, "expected weight of %d dimensions, got %s", dims + 2,
+                   tni_shape_text(has, sizeof has, w->ndim, w->size));
+}
+
+static bool conv_one(tn_frame *f, tn_ints l, const char *name, int64_t first, int64_t low,
+                     int64_t to[2]) {
+    to[0] = first;
+    return tni_each_of(f, l, name, 1, low, to + 1);
+}
+static bool conv1d_compose(tn_frame *f) {
+    TN_ARGS(conv1d, a, f);
+    int64_t stride[2], padding[2], dilation[2];
+    tn_tensor *y;
+    if (!conv_fits_dims(f, a->input, a->weight, 1) ||
+        !conv_one(f, a->stride, "stride", 1, 1, stride) ||
+        !conv_one(f, a->padding, "padding", 0, 0, padding) ||
+        !conv_one(f, a->dilation, "dilation", 1, 1, dilation))
+        return false;
+    y = tnp_conv2d(tnp_unsqueeze(a->input, -2), tnp_unsqueeze(a->weight, -2), a->bias,
+                   tni_ints(stride, 2), tni_ints(padding, 2), tni_ints(dilation, 2), a->groups);
+    f->out[0] = tnp_squeeze_dim(y, -2);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(conv1d,
+            "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
+            "padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> "
+                             "(N, O, L') or (O, L')",
+                   .example = "tn_conv1d(x, w, .padding = TN_DIMS(1))",
+                   .python = "nn.functional.conv1d"),
+            .compose = conv1d_compose,
+            .sample = "(2,3,8) (4,3,3) (4) padding=[1] | (1,2,9) (3,2,2) None stride=[2] | (4,7) "
+                      "(6,2,3) (6) dilation=[2] groups=2 | (0,2,5) (3,2,2) (3) | (2,1,70) (5,1,7)",
+            .node = "SqueezeBackward1")
+
+typedef struct conv_back {
+    int64_t stride[3], padding[3], more[3], dilation[3], size[5];
+    int ndim;
+} conv_back;
+
+static bool conv_back_of(tn_frame *f, conv_back *v, const tn_tensor *x, const tn_tensor *w,
+                         int dims, int64_t groups) {
+    const int64_t channels = x->size[x->ndim - 1 - dims];
+    int64_t *size = v->size;
+    if (groups < 1 || w->size[0] % groups != 0)
+        return tn_fail(f, TN_INVALID, "%lld input channels are not divisible into %lld groups",
+                       (long long)w->size[0], (long long)groups);
+    if (w->size[0] != channels)
+        return tn_fail(f, TN_INVALID,
+                       "Given transposed=1, weight expects %lld input channels, but got %lld",
+                       (long long)w->size[0], (long long)channels);
+    v->ndim = x->ndim;
+    if (x->ndim == dims + 2) *size++ = x->size[0];
+    if (!tni_mul(w->size[1], groups, size++))
+        return tn_fail(f, TN_MEMORY, "the weight is too large");
+    for (int i = 0; i < dims; i++) {
+        const int64_t n = x->size[x->ndim - dims + i], k = w->size[2 + i];
+        int64_t reach, moved;
+        if (v->more[i] >= v->stride[i] && v->more[i] >= v->dilation[i])
+            return tn_fail(f, TN_INVALID,
+                           "output padding must be smaller than either stride or dilation, but "
+                           "got output_padding: %lld, stride: %lld, dilation: %lld",
+                           (long long)v->more[i], (long long)v->stride[i],
+                           (long long)v->dilation[i]);
+        if (n < 1 || k < 1)
+            return tn_fail(f, TN_INVALID,
+                           "expected input and weight with elements along all "
+                           "dimensions of the kernel");
+        if (!tni_mul(n - 1, v->stride[i], &moved) || !tni_mul(k - 1, v->dilation[i], &reach) ||
+            !tni_add(moved, reach, &moved) || !tni_add(moved, v->more[i] + 1, &moved))
+            return tn_fail(f, TN_MEMORY, "the sizes are too large");
+        size[i] = moved - 2 * v->padding[i];
+        if (size[i] < 1)
+            return tn_fail(f, TN_INVALID,
+                           "the output would have %lld elements along dimension %d of the kernel",
+                           (long long)size[i], i);
+    }
+    return true;
+}
+static tn_tensor *conv_fill(const conv_back *v, tn_tensor *x, const tn_tensor *w, int dims) {
+    for (int i = 0; i < dims && x; i++) {
+        const int at = x->ndim - dims + i;
+        const int64_t reach = (w->size[2 + i] - 1) * v->dilation[i] + 1,
+                      n = (v->size[at] + 2 * v->padding[i] - reach) / v->stride[i] + 1;
+        int64_t size[5];
+        tn_tensor *both[2] = {x, NULL};
+        if (n == x->size[at]) continue;
+        for (int d = 0; d < x->ndim; d++) size[d] = d == at ? n - x->size[d] : x->size[d];
+        both[1] = tnp_new_zeros(x, tni_ints(size, x->ndim), TN_NO_DTYPE, TN_NO_DEVICE);
+        x = tnp_cat(tn_tensors_of(both, 2), at);
+    }
+    return x;
+}
+static tn_tensor *conv_plus(tn_frame *f, tn_tensor *y, tn_tensor *bias, int dims) {
+    const int64_t shape[4] = {-1, 1, 1, 1};
+    char has[160];
+    if (!y || !bias) return y;
+    if (bias->ndim != 1 || bias->size[0] != y->size[y->ndim - 1 - dims] ||
+        bias->dtype != y->dtype) {
+        tn_fail(f, TN_INVALID, "expected bias (%lld) of the input's dtype, got %s",
+                (long long)y->size[y->ndim - 1 - dims],
+                tni_shape_text(has, sizeof has, bias->ndim, bias->size));
+        return NULL;
+    }
+    return tnp_add(y, tnp_reshape(bias, tni_ints(shape, dims + 1)), 1);
+}
+static bool conv_options(tn_frame *f, conv_back *v, int dims, tn_ints stride, tn_ints padding,
+                         tn_ints more, tn_ints dilation) {
+    return tni_each_of(f, stride, "stride", dims, 1, v->stride) &&
+           tni_each_of(f, padding, "padding", dims, 0, v->padding) &&
+           tni_each_of(f, more, "output_padding", dims, 0, v->more) &&
+           tni_each_of(f, dilation, "dilation", dims, 1, v->dilation);
+}
+
+static bool conv_transpose1d_compose(tn_frame *f) {
+    TN_ARGS(conv_transpose1d, a, f);
+    int64_t stride[2], padding[2], more[2], dilation[2];
+    tn_tensor *y;
+    if (!conv_fits_dims(f, a->input, a->weight, 1) ||
+        !conv_one(f, a->stride, "stride", 1, 1, stride) ||
+        !conv_one(f, a->padding, "padding", 0, 0, padding) ||
+        !conv_one(f, a->output_padding, "output_padding", 0, 0, more) ||
+        !conv_one(f, a->dilation, "dilation", 1, 1, dilation))
+        return false;
+    y = tnp_conv_transpose2d(tnp_unsqueeze(a->input, -2), tnp_unsqueeze(a->weight, -2), a->bias,
+                             tni_ints(stride, 2), tni_ints(padding, 2), tni_ints(more, 2),
+                             a->groups, tni_ints(dilation, 2));
+    f->out[0] = tnp_squeeze_dim(y, -2);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(conv_transpose1d,
+            "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, "
+            "int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O) -> "
+                             "(N, O, L') or (O, L')",
+                   .example = "tn_conv_transpose1d(x, w, .stride = TN_DIMS(2))",
+                   .python = "nn.functional.conv_transpose1d"),
+            .compose = conv_transpose1d_compose,
+            .sample = "(2,3,5) (3,4,3) (4) stride=[2] padding=[1] output_padding=[1] | (1,2,4) "
+                      "(2,3,2) | (4,5) (4,3,2) (6) groups=2 dilation=[2]",
+            .node = "SqueezeBackward1")
+
+static bool conv_transpose2d_compose(tn_frame *f) {
+    TN_ARGS(conv_transpose2d, a, f);
+    conv_back v;
+    tn_tensor *y;
+    if (!conv_fits_dims(f, a->input, a->weight, 2) ||
+        !conv_options(f, &v, 2, a->stride, a->padding, a->output_padding, a->dilation) ||
+        !conv_back_of(f, &v, a->input, a->weight, 2, a->groups))
+        return false;
+    y = tnp_conv2d_input_grad(conv_fill(&v, a->input, a->weight, 2), tnp_conj(a->weight),
+                              tni_ints(v.size, v.ndim), a->stride, a->padding, a->dilation,
+                              a->groups);
+    f->out[0] = conv_plus(f, y, a->bias, 2);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(conv_transpose2d,
+            "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] "
+            "stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) "
+            "-> Tensor",
+            TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W), weight (C, O / groups, kH, kW), "
+                             "bias (O) -> (N, O, H', W') or (O, H', W')",
+                   .example = "tn_conv_transpose2d(x, w, .stride = TN_DIMS(2))",
+                   .python = "nn.functional.conv_transpose2d"),
+            .compose = conv_transpose2d_compose,
+            .sample = "(2,3,4,5) (3,4,3,2) (4) stride=[2] padding=[1] output_padding=[1] | "
+                      "(1,2,4,3) (2,3,2,2) | (4,3,5) (4,3,2,3) (6) groups=2 dilation=[1,2] | "
+                      "(1,2,3,3) (2,2,1,2) None [2,3] [0,1] [1,2]",
+            .node = "ConvolutionBackward0")
+
+static bool conv_transpose3d_compose(tn_frame *f) {
+    TN_ARGS(conv_transpose3d, a, f);
+    conv_back v;
+    tn_tensor *y;
+    if (!conv_fits_dims(f, a->input, a->weight, 3) ||
+        !conv_options(f, &v, 3, a->stride, a->padding, a->output_padding, a->dilation) ||
+        !conv_back_of(f, &v, a->input, a->weight, 3, a->groups))
+        return false;
+    y = tnp_conv3d_input_grad(conv_fill(&v, a->input, a->weight, 3), tnp_conj(a->weight),
+                              tni_ints(v.size, v.ndim), a->stride, a->padding, a->dilation,
+                              a->groups);
+    f->out[0] = conv_plus(f, y, a->bias, 3);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(conv_transpose3d,
+            "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] "
+            "stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) "
+            "-> Tensor",
+            TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, "
+                             "kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
+                   .example = "tn_conv_transpose3d(x, w, .stride = TN_DIMS(2))",
+                   .python = "nn.functional.conv_transpose3d"),
+            .compose = conv_transpose3d_compose,
+            .sample = "(1,2,3,2,3) (2,3,2,3,2) (3) stride=[2] padding=[1] output_padding=[1] | "
+                      "(1,2,2,3,2) (2,2,2,2,2) | (2,2,3,2) (2,3,2,1,2) (6) groups=2 "
+                      "dilation=[2,1,1]",
+            .node = "ConvolutionBackward0")
 
 /* src/ops/layers/conv_weight.c - the gradient of a convolution's weight: a matrix product over all pixels */
 
@@ -43202,13 +43944,13 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
     p->piece = (s->ow + p->pieces - 1) / p->pieces;
     p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
-    tni_cv_source_tensor(&p->source, f->in[1]);
-    tni_cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(&p->source, f->in[1], s->dims);
+    tni_cv_source_tensor(d, f->in[0], s->dims);
     d->sh = d->sw = 1;
     d->top = d->left = 0;
     d->rows = s->oh;
     d->cols = s->ow;
-    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n))
+    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n * s->od))
         return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true;
     d->images = p->source.images;
@@ -43255,7 +43997,7 @@ static void cv_weight_task(void *arg, int64_t i) {
     tni_conv_weight v;
     v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
     v.height = p->s.oh;
-    v.source = p->source.at + group * p->s.cg * tni_cv_channel_step(&p->source) * p->size;
+    v.source = p->source.at + group * p->s.cg * p->s.kd * tni_cv_channel_step(&p->source) * p->size;
     v.offset = p->offset + tap;
     v.image_step = tni_cv_image_step(&p->source);
     v.pitch = tni_cv_pitch(&p->source);
@@ -43310,7 +44052,7 @@ static void cv_weight_store(void *arg, int64_t o) {
 
 static bool conv2d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_weight_grad, a, f);
-    return tni_cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+    return tni_cv_shape_of(f, s, 2, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
                            a->dilation, a->groups);
 }
 TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
@@ -43324,41 +44066,47 @@ TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
     b->piece = p.piece;
     b->lanes = p.one;
 }
-static bool conv2d_weight_grad_check(tn_frame *f) {
+TN_PRIV bool tni_cv_weight_check(tn_frame *f, const tni_cv_shape *s) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
-    int64_t size[4];
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
-        !conv2d_weight_grad_shape(f, &p.s) || !tni_cv_check_grad(f, &p.s, f->in[0]))
-        return false;
-    size[0] = p.s.o;
-    size[1] = p.s.cg;
-    size[2] = p.s.kh;
-    size[3] = p.s.kw;
+    const int64_t size[5] = {s->o, s->cg, s->dims == 3 ? s->kd : s->kh,
+                             s->dims == 3 ? s->kh : s->kw, s->kw};
+    if (!tni_cv_check_grad(f, s, f->in[0])) return false;
+    p.s = *s;
     if (!tni_cv_is_plain(f->in[0])) cv_weight_lay(f, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, p.s.o * p.s.taps)
-                                      : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->o * s->taps) : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->dims + 2, size);
 }
-static void conv2d_weight_grad_run(tn_frame *f) {
+TN_PRIV void tni_cv_weight_run(tn_frame *f, const tni_cv_shape *s) {
     tni_cv_room r = {(char *)f->scratch, 0, true};
+    const int64_t images = s->n * s->od;
     cv_weight p;
-    if (!conv2d_weight_grad_shape(f, &p.s)) return;
+    p.s = *s;
     if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &p.s, TNI_CV_WEIGHT);
+        tni_cv_plain_run(f, s, TNI_CV_WEIGHT);
         return;
     }
     if (!cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
-    tni_cv_offsets_forward(&p.source, &p.s, p.offset);
+    tni_cv_offsets_forward(&p.source, s, p.offset);
     if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
-    if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
-    for (p.first = 0; p.first < p.s.n; p.first += p.images) {
-        p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
+    if (images == 0) memset(p.sum, 0, (size_t)(s->groups * p.panels * p.wide * s->taps * p.size));
+    for (p.first = 0; p.first < images; p.first += p.images) {
+        p.images = tni_cv_source_count(&p.source, p.first, images);
         cv_weight_round(&p);
     }
-    tni_parallel(p.context, p.s.o, cv_weight_store, &p);
+    tni_parallel(p.context, s->o, cv_weight_store, &p);
+}
+
+static bool conv2d_weight_grad_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) &&
+           conv2d_weight_grad_shape(f, &s) && tni_cv_weight_check(f, &s);
+}
+static void conv2d_weight_grad_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv2d_weight_grad_shape(f, &s)) tni_cv_weight_run(f, &s);
 }
 static void conv2d_weight_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_weight_grad, a, g);
@@ -48169,6 +48917,29 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaul
     0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 56};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_conv1d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv1d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv1d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv1d_args, bias), 0, -1,
+     NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv1d_args, dilation), 0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv1d_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv1d_stride[] = {1};
+static const int64_t tni_list_conv1d_padding[] = {0};
+static const int64_t tni_list_conv1d_dilation[] = {1};
+static const tn_conv1d_args tni_defaults_conv1d = {NULL, {tni_list_conv1d_stride, 1},
+    {tni_list_conv1d_padding, 1}, {tni_list_conv1d_dilation, 1}, 1, NULL, NULL};
+static const char *const tni_names_conv1d[] = {"result", NULL};
+static const uint64_t tni_needs_conv1d[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv1d) = {tni_params_conv1d, &tni_defaults_conv1d,
+    tni_names_conv1d, tni_needs_conv1d, 7, 3, 1, 0, sizeof(tn_conv1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 57};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_conv2d[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_conv2d_args, input), 0, -1, NULL},
     {"weight", TN_T_TENSOR, 0, offsetof(tn_conv2d_args, weight), 0, -1, NULL},
@@ -48189,7 +48960,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 57};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 58};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -48214,7 +48985,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 58};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 59};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -48239,7 +49010,167 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 59};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 60};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv3d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv3d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv3d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv3d_args, bias), 0, -1,
+     NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_args, dilation), 0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv3d_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv3d_stride[] = {1};
+static const int64_t tni_list_conv3d_padding[] = {0};
+static const int64_t tni_list_conv3d_dilation[] = {1};
+static const tn_conv3d_args tni_defaults_conv3d = {NULL, NULL, {tni_list_conv3d_stride, 1},
+    {tni_list_conv3d_padding, 1}, {tni_list_conv3d_dilation, 1}, 1, NULL, NULL};
+static const char *const tni_names_conv3d[] = {"result", NULL};
+static const uint64_t tni_needs_conv3d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d) = {tni_params_conv3d, &tni_defaults_conv3d,
+    tni_names_conv3d, tni_needs_conv3d, 7, 3, 1, 0, sizeof(tn_conv3d_args),
+    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 61};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv3d_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_conv3d_input_grad_args, grad), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv3d_input_grad_args, weight), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_conv3d_input_grad_args, input_size), 0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_input_grad_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_input_grad_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_input_grad_args, dilation), 0, 3,
+     NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv3d_input_grad_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv3d_input_grad_stride[] = {1};
+static const int64_t tni_list_conv3d_input_grad_padding[] = {0};
+static const int64_t tni_list_conv3d_input_grad_dilation[] = {1};
+static const tn_conv3d_input_grad_args tni_defaults_conv3d_input_grad = {NULL,
+    {tni_list_conv3d_input_grad_stride, 1}, {tni_list_conv3d_input_grad_padding, 1},
+    {tni_list_conv3d_input_grad_dilation, 1}, 1, NULL, NULL, {NULL, 0}};
+static const char *const tni_names_conv3d_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_conv3d_input_grad[] = {UINT64_C(0x2), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_input_grad) = {tni_params_conv3d_input_grad,
+    &tni_defaults_conv3d_input_grad, tni_names_conv3d_input_grad, tni_needs_conv3d_input_grad, 7,
+    2, 1, 0, sizeof(tn_conv3d_input_grad_args), offsetof(tn_conv3d_input_grad_args, out),
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 62};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv3d_weight_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_conv3d_weight_grad_args, grad), 0, -1, NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv3d_weight_grad_args, input), 0, -1, NULL},
+    {"weight_size", TN_T_INTS, 0, offsetof(tn_conv3d_weight_grad_args, weight_size), 0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_weight_grad_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_weight_grad_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv3d_weight_grad_args, dilation), 0, 3,
+     NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv3d_weight_grad_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv3d_weight_grad_stride[] = {1};
+static const int64_t tni_list_conv3d_weight_grad_padding[] = {0};
+static const int64_t tni_list_conv3d_weight_grad_dilation[] = {1};
+static const tn_conv3d_weight_grad_args tni_defaults_conv3d_weight_grad = {NULL,
+    {tni_list_conv3d_weight_grad_stride, 1}, {tni_list_conv3d_weight_grad_padding, 1},
+    {tni_list_conv3d_weight_grad_dilation, 1}, 1, NULL, NULL, {NULL, 0}};
+static const char *const tni_names_conv3d_weight_grad[] = {"result", NULL};
+static const uint64_t tni_needs_conv3d_weight_grad[] = {UINT64_C(0x2), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_weight_grad) = {tni_params_conv3d_weight_grad,
+    &tni_defaults_conv3d_weight_grad, tni_names_conv3d_weight_grad, tni_needs_conv3d_weight_grad,
+    7, 2, 1, 0, sizeof(tn_conv3d_weight_grad_args), offsetof(tn_conv3d_weight_grad_args, out),
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 63};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv_transpose1d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv_transpose1d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv_transpose1d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, bias),
+     0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, padding), 0, 1, NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, output_padding),
+     0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, groups), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose1d_args, dilation), 0, 1, NULL},
+};
+static const int64_t tni_list_conv_transpose1d_stride[] = {1};
+static const int64_t tni_list_conv_transpose1d_padding[] = {0};
+static const int64_t tni_list_conv_transpose1d_output_padding[] = {0};
+static const int64_t tni_list_conv_transpose1d_dilation[] = {1};
+static const tn_conv_transpose1d_args tni_defaults_conv_transpose1d = {NULL,
+    {tni_list_conv_transpose1d_stride, 1}, {tni_list_conv_transpose1d_padding, 1},
+    {tni_list_conv_transpose1d_output_padding, 1}, 1, {tni_list_conv_transpose1d_dilation, 1},
+    NULL, NULL};
+static const char *const tni_names_conv_transpose1d[] = {"result", NULL};
+static const uint64_t tni_needs_conv_transpose1d[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose1d) = {tni_params_conv_transpose1d,
+    &tni_defaults_conv_transpose1d, tni_names_conv_transpose1d, tni_needs_conv_transpose1d, 8, 3,
+    1, 0, sizeof(tn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
+    0}, 64};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv_transpose2d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv_transpose2d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv_transpose2d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, bias),
+     0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, padding), 0, 2, NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, output_padding),
+     0, 2, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, groups), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose2d_args, dilation), 0, 2, NULL},
+};
+static const int64_t tni_list_conv_transpose2d_stride[] = {1};
+static const int64_t tni_list_conv_transpose2d_padding[] = {0};
+static const int64_t tni_list_conv_transpose2d_output_padding[] = {0};
+static const int64_t tni_list_conv_transpose2d_dilation[] = {1};
+static const tn_conv_transpose2d_args tni_defaults_conv_transpose2d = {NULL,
+    {tni_list_conv_transpose2d_stride, 1}, {tni_list_conv_transpose2d_padding, 1},
+    {tni_list_conv_transpose2d_output_padding, 1}, 1, {tni_list_conv_transpose2d_dilation, 1},
+    NULL, NULL};
+static const char *const tni_names_conv_transpose2d[] = {"result", NULL};
+static const uint64_t tni_needs_conv_transpose2d[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose2d) = {tni_params_conv_transpose2d,
+    &tni_defaults_conv_transpose2d, tni_names_conv_transpose2d, tni_needs_conv_transpose2d, 8, 3,
+    1, 0, sizeof(tn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
+    0}, 65};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv_transpose3d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv_transpose3d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv_transpose3d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, bias),
+     0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, padding), 0, 3, NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, output_padding),
+     0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, groups), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv_transpose3d_args, dilation), 0, 3, NULL},
+};
+static const int64_t tni_list_conv_transpose3d_stride[] = {1};
+static const int64_t tni_list_conv_transpose3d_padding[] = {0};
+static const int64_t tni_list_conv_transpose3d_output_padding[] = {0};
+static const int64_t tni_list_conv_transpose3d_dilation[] = {1};
+static const tn_conv_transpose3d_args tni_defaults_conv_transpose3d = {NULL,
+    {tni_list_conv_transpose3d_stride, 1}, {tni_list_conv_transpose3d_padding, 1},
+    {tni_list_conv_transpose3d_output_padding, 1}, 1, {tni_list_conv_transpose3d_dilation, 1},
+    NULL, NULL};
+static const char *const tni_names_conv_transpose3d[] = {"result", NULL};
+static const uint64_t tni_needs_conv_transpose3d[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose3d) = {tni_params_conv_transpose3d,
+    &tni_defaults_conv_transpose3d, tni_names_conv_transpose3d, tni_needs_conv_transpose3d, 8, 3,
+    1, 0, sizeof(tn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
+    0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -48252,7 +49183,7 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 60};
+    0}, 67};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -48266,7 +49197,7 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 61};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -48278,7 +49209,7 @@ static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
     tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 62};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -48290,7 +49221,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 63};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_count_nonzero[] = {
@@ -48305,7 +49236,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_count_nonzero) = {tni_params_count_nonzero,
     &tni_defaults_count_nonzero, tni_names_count_nonzero, tni_needs_count_nonzero, 2, 1, 1, 0,
     sizeof(tn_count_nonzero_args), offsetof(tn_count_nonzero_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 64};
+    0, 0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -48327,7 +49258,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 65};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -48342,7 +49273,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 66};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -48357,7 +49288,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 67};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_det[] = {
@@ -48369,7 +49300,7 @@ static const uint64_t tni_needs_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
     tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    68};
+    75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -48381,7 +49312,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 69};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -48396,7 +49327,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 70};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -48408,7 +49339,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 71};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_gather[] = {
@@ -48423,7 +49354,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 72};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -48439,7 +49370,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 73};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -48454,7 +49385,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -48462,7 +49393,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -48477,7 +49408,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -48493,7 +49424,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 77};
+    0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -48511,7 +49442,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -48529,7 +49460,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 79};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -48544,7 +49475,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -48558,7 +49489,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 81};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -48575,7 +49506,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 82};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -48589,7 +49520,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -48602,7 +49533,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 84};
+    0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -48616,7 +49547,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 85};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -48632,7 +49563,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 86};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -48649,7 +49580,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -48671,7 +49602,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 88};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -48686,7 +49617,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -48702,7 +49633,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -48716,7 +49647,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 91};
+    0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -48729,7 +49660,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 92};
+    0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -48741,7 +49672,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 93};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -48753,7 +49684,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -48768,7 +49699,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -48781,7 +49712,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 96};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -48793,7 +49724,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -48808,7 +49739,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -48823,7 +49754,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 99};
+    0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -48839,7 +49770,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 100};
+    0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -48852,7 +49783,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 101};
+    0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -48866,7 +49797,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -48879,7 +49810,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -48891,7 +49822,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -48906,7 +49837,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 105};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -48920,7 +49851,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 106};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -48932,7 +49863,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -48949,7 +49880,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -48967,7 +49898,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -48997,7 +49928,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    110};
+    117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -49027,7 +49958,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    111};
+    118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -49052,7 +49983,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -49068,7 +49999,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 113};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -49082,7 +50013,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 114};
+    0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -49096,7 +50027,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 115};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -49108,7 +50039,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -49122,7 +50053,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 117};
+    0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -49134,7 +50065,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -49148,7 +50079,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 119};
+    0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -49163,7 +50094,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 120};
+    0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -49175,7 +50106,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -49191,7 +50122,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 122};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -49207,7 +50138,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -49220,7 +50151,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 124};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -49232,7 +50163,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 125};
+    0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -49245,7 +50176,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 126};
+    0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -49262,7 +50193,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 127};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -49277,7 +50208,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 128};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -49292,7 +50223,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 129};
+    0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -49304,7 +50235,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -49320,7 +50251,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 131};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -49332,7 +50263,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -49344,7 +50275,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 133};
+    0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -49356,7 +50287,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 134};
+    0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -49373,7 +50304,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 135};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -49388,7 +50319,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 136};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -49407,7 +50338,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 137};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -49428,7 +50359,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 138};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -49442,7 +50373,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 139};
+    0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -49457,7 +50388,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 140};
+    0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -49477,7 +50408,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 141};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -49492,7 +50423,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 142};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -49504,7 +50435,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -49519,7 +50450,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 144};
+    0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -49537,7 +50468,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -49549,7 +50480,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -49561,7 +50492,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -49576,7 +50507,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 148};
+    0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -49590,7 +50521,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -49605,7 +50536,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 150};
+    0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -49624,7 +50555,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    151};
+    158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -49644,7 +50575,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 152};
+    0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -49658,7 +50589,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -49671,7 +50602,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -49684,7 +50615,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 155};
+    0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -49700,7 +50631,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 156};
+    0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -49719,7 +50650,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 157};
+    0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -49737,7 +50668,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 158};
+    0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -49758,7 +50689,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -49772,7 +50703,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 160};
+    0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -49789,7 +50720,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 161};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -49811,7 +50742,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -49826,7 +50757,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 163};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -49843,7 +50774,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 164};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -49858,7 +50789,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 165};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -49876,7 +50807,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -49888,7 +50819,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -49900,7 +50831,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -49912,7 +50843,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -49924,7 +50855,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -49939,7 +50870,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -49958,7 +50889,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 172};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -49971,7 +50902,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -49983,7 +50914,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -49996,7 +50927,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -50008,7 +50939,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -50021,7 +50952,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 177};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -50034,7 +50965,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -50053,7 +50984,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -50067,7 +50998,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -50081,7 +51012,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 181};
+    0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -50095,7 +51026,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 182};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -50112,7 +51043,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -50127,7 +51058,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 184};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -50142,7 +51073,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 185};
+    0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -50155,7 +51086,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 186};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -50168,7 +51099,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 187};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -50182,7 +51113,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 188};
+    0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -50194,7 +51125,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 189};
+    0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -50208,7 +51139,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -50221,7 +51152,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 191};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -50242,7 +51173,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -50271,7 +51202,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    193};
+    200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -50296,7 +51227,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 194};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -50309,7 +51240,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 195};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -50325,7 +51256,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -50339,7 +51270,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -50351,7 +51282,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 198};
+    0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -50365,7 +51296,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -50378,7 +51309,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 200};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -50391,7 +51322,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -50404,7 +51335,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    202};
+    209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -50418,7 +51349,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -50433,7 +51364,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -50447,7 +51378,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 205};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -50460,7 +51391,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    206};
+    213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -50475,7 +51406,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -50489,7 +51420,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 208};
+    0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -50501,7 +51432,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -50519,7 +51450,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -50538,7 +51469,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -50555,7 +51486,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -50573,7 +51504,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -50586,7 +51517,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -50604,7 +51535,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 215};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -50628,7 +51559,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 216};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -50647,7 +51578,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 217};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -50659,7 +51590,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -50677,7 +51608,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -50693,7 +51624,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -50706,7 +51637,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -50721,7 +51652,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -50737,7 +51668,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -50750,7 +51681,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 224};
+    1, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -50763,7 +51694,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -50778,7 +51709,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 226};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -50791,7 +51722,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 227};
+    0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -50805,7 +51736,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    228};
+    235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -50821,7 +51752,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -50838,7 +51769,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -50852,7 +51783,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -50871,7 +51802,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -50892,7 +51823,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 233};
+    0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -50909,7 +51840,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -50923,7 +51854,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -50937,7 +51868,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -50954,7 +51885,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -50966,7 +51897,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 238};
+    0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -50978,7 +51909,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -50990,7 +51921,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -51004,7 +51935,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 241};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -51017,7 +51948,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -51030,7 +51961,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -51045,7 +51976,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -51057,7 +51988,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -51069,7 +52000,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -51085,7 +52016,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 247};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -51109,7 +52040,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 248};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -51124,7 +52055,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 249};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -51139,7 +52070,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 250};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -51155,7 +52086,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 251};
+    2, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -51180,7 +52111,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 252};
+    5, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -51194,7 +52125,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -51206,7 +52137,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 254};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -51218,7 +52149,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -51232,7 +52163,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 256};
+    0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -51244,7 +52175,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -51256,7 +52187,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -51268,7 +52199,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -51282,7 +52213,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 260};
+    0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -51294,7 +52225,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -51306,7 +52237,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -51322,7 +52253,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 263};
+    0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -51334,7 +52265,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -51351,7 +52282,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 265};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -51366,7 +52297,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -51382,7 +52313,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 267};
+    0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -51398,7 +52329,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -51413,7 +52344,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 269};
+    0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -51425,7 +52356,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -51439,7 +52370,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 271};
+    0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -51453,7 +52384,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 272};
+    0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -51468,7 +52399,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -51480,7 +52411,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -51492,7 +52423,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -51504,7 +52435,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -51517,7 +52448,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -51530,7 +52461,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -51543,7 +52474,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -51561,7 +52492,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -51577,7 +52508,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 281};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -51593,7 +52524,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -51604,7 +52535,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -51620,7 +52551,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 284};
+    0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -51632,7 +52563,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -51644,7 +52575,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -51658,7 +52589,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 287};
+    0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -51673,7 +52604,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    288};
+    295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -51689,7 +52620,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 289};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -51704,7 +52635,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -51720,7 +52651,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -51736,7 +52667,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 292};
+    0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -51749,7 +52680,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -51763,7 +52694,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -51782,7 +52713,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 295};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -51795,7 +52726,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 296};
+    0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -51808,7 +52739,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 297};
+    0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -51820,7 +52751,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -51833,7 +52764,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -51847,7 +52778,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -51862,7 +52793,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -51878,7 +52809,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -51891,7 +52822,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -51909,7 +52840,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 304};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -51927,7 +52858,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -51940,7 +52871,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 306};
+    0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -51952,7 +52883,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -51964,7 +52895,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -51981,7 +52912,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 309};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -51993,7 +52924,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 310};
+    0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -52008,7 +52939,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -52024,7 +52955,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -52087,9 +53018,16 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_clone,
         &tni_row_conj,
         &tni_row_contiguous,
+        &tni_row_conv1d,
         &tni_row_conv2d,
         &tni_row_conv2d_input_grad,
         &tni_row_conv2d_weight_grad,
+        &tni_row_conv3d,
+        &tni_row_conv3d_input_grad,
+        &tni_row_conv3d_weight_grad,
+        &tni_row_conv_transpose1d,
+        &tni_row_conv_transpose2d,
+        &tni_row_conv_transpose3d,
         &tni_row_copy,
         &tni_row_copysign,
         &tni_row_cos,
@@ -53209,6 +54147,17 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self) {
     return tn_contiguous_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_conv1d_at(const char *file, int line, const tn_conv1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv1d_args a = {bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv1d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_conv2d, TN_PLAIN, file, line, args, &r);
@@ -53244,6 +54193,82 @@ TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_i
     const tn_conv2d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
         weight_size};
     return tn_conv2d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_at(const char *file, int line, const tn_conv3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_args a = {NULL, bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv3d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_input_grad_at(const char *file, int line,
+    const tn_conv3d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_ints input_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_input_grad_args a = {NULL, stride, padding, dilation, groups, grad, weight,
+        input_size};
+    return tn_conv3d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
+    const tn_conv3d_weight_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d_weight_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_ints weight_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
+        weight_size};
+    return tn_conv3d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose1d_at(const char *file, int line,
+    const tn_conv_transpose1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose1d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose1d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose2d_at(const char *file, int line,
+    const tn_conv_transpose2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose2d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose3d_at(const char *file, int line,
+    const tn_conv_transpose3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose3d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose3d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args) {
@@ -70940,6 +71965,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_batch_norm TNI_JOIN(TN_PREFIX, tnp_batch_norm)
 #define tn_batch_norm_backward_at TNI_JOIN(TN_PREFIX, tn_batch_norm_backward_at)
 #define tnp_batch_norm_backward TNI_JOIN(TN_PREFIX, tnp_batch_norm_backward)
+#define tn_conv3d_at TNI_JOIN(TN_PREFIX, tn_conv3d_at)
+#define tnp_conv3d TNI_JOIN(TN_PREFIX, tnp_conv3d)
+#define tn_conv3d_input_grad_at TNI_JOIN(TN_PREFIX, tn_conv3d_input_grad_at)
+#define tnp_conv3d_input_grad TNI_JOIN(TN_PREFIX, tnp_conv3d_input_grad)
+#define tn_conv3d_weight_grad_at TNI_JOIN(TN_PREFIX, tn_conv3d_weight_grad_at)
+#define tnp_conv3d_weight_grad TNI_JOIN(TN_PREFIX, tnp_conv3d_weight_grad)
+#define tn_conv1d_at TNI_JOIN(TN_PREFIX, tn_conv1d_at)
+#define tnp_conv1d TNI_JOIN(TN_PREFIX, tnp_conv1d)
+#define tn_conv_transpose1d_at TNI_JOIN(TN_PREFIX, tn_conv_transpose1d_at)
+#define tnp_conv_transpose1d TNI_JOIN(TN_PREFIX, tnp_conv_transpose1d)
+#define tn_conv_transpose2d_at TNI_JOIN(TN_PREFIX, tn_conv_transpose2d_at)
+#define tnp_conv_transpose2d TNI_JOIN(TN_PREFIX, tnp_conv_transpose2d)
+#define tn_conv_transpose3d_at TNI_JOIN(TN_PREFIX, tn_conv_transpose3d_at)
+#define tnp_conv_transpose3d TNI_JOIN(TN_PREFIX, tnp_conv_transpose3d)
 #define tn_conv2d_weight_grad_at TNI_JOIN(TN_PREFIX, tn_conv2d_weight_grad_at)
 #define tnp_conv2d_weight_grad TNI_JOIN(TN_PREFIX, tnp_conv2d_weight_grad)
 #define tn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_layer_norm_at)
@@ -71141,7 +72180,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_e7370d4ecc3b TNI_JOIN(TN_PREFIX, tn_layout_e7370d4ecc3b)
+#define tn_layout_b6f52fd99c0c TNI_JOIN(TN_PREFIX, tn_layout_b6f52fd99c0c)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -72093,6 +73132,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_batch_norm (*tni_at_tnp_batch_norm)
 #define tn_batch_norm_backward_at (*tni_at_tn_batch_norm_backward_at)
 #define tnp_batch_norm_backward (*tni_at_tnp_batch_norm_backward)
+#define tn_conv3d_at (*tni_at_tn_conv3d_at)
+#define tnp_conv3d (*tni_at_tnp_conv3d)
+#define tn_conv3d_input_grad_at (*tni_at_tn_conv3d_input_grad_at)
+#define tnp_conv3d_input_grad (*tni_at_tnp_conv3d_input_grad)
+#define tn_conv3d_weight_grad_at (*tni_at_tn_conv3d_weight_grad_at)
+#define tnp_conv3d_weight_grad (*tni_at_tnp_conv3d_weight_grad)
+#define tn_conv1d_at (*tni_at_tn_conv1d_at)
+#define tnp_conv1d (*tni_at_tnp_conv1d)
+#define tn_conv_transpose1d_at (*tni_at_tn_conv_transpose1d_at)
+#define tnp_conv_transpose1d (*tni_at_tnp_conv_transpose1d)
+#define tn_conv_transpose2d_at (*tni_at_tn_conv_transpose2d_at)
+#define tnp_conv_transpose2d (*tni_at_tnp_conv_transpose2d)
+#define tn_conv_transpose3d_at (*tni_at_tn_conv_transpose3d_at)
+#define tnp_conv_transpose3d (*tni_at_tnp_conv_transpose3d)
 #define tn_conv2d_weight_grad_at (*tni_at_tn_conv2d_weight_grad_at)
 #define tnp_conv2d_weight_grad (*tni_at_tnp_conv2d_weight_grad)
 #define tn_layer_norm_at (*tni_at_tn_layer_norm_at)
@@ -73253,6 +74306,20 @@ typedef struct tn_exports {
     X(tnp_batch_norm) \
     X(tn_batch_norm_backward_at) \
     X(tnp_batch_norm_backward) \
+    X(tn_conv3d_at) \
+    X(tnp_conv3d) \
+    X(tn_conv3d_input_grad_at) \
+    X(tnp_conv3d_input_grad) \
+    X(tn_conv3d_weight_grad_at) \
+    X(tnp_conv3d_weight_grad) \
+    X(tn_conv1d_at) \
+    X(tnp_conv1d) \
+    X(tn_conv_transpose1d_at) \
+    X(tnp_conv_transpose1d) \
+    X(tn_conv_transpose2d_at) \
+    X(tnp_conv_transpose2d) \
+    X(tn_conv_transpose3d_at) \
+    X(tnp_conv_transpose3d) \
     X(tn_conv2d_weight_grad_at) \
     X(tnp_conv2d_weight_grad) \
     X(tn_layer_norm_at) \
@@ -73458,14 +74525,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"e7370d4ecc3b", at, 1150};
+    static const tn_exports all = {"b6f52fd99c0c", at, 1164};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1150 || strcmp(e->layout, "e7370d4ecc3b") != 0) return false;
+    if (!e || e->n != 1164 || strcmp(e->layout, "b6f52fd99c0c") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1200  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1440  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          122  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  1349  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  1657  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1032,6 +1032,45 @@ typedef struct tn_nn_module_list_forward_args {
 
 /* --- convolution and pooling over images (N, C, H, W) --- */
 
+/* Cross-correlation of lines with out_channels filters.
+ *   schema  Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1,
+ *           int[1] padding=0, int[1] dilation=1, int groups=1, bool bias=True, PaddingMode
+ *           padding_mode=zeros, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, in_channels, L) -> (N, out_channels, L')
+ *   example tn_nn_conv1d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv1d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv1d_at(const char *file, int line,
+    const tn_nn_conv1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv1d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv1d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv1d_self {
+    tn_module base;
+    tn_nn_conv1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv1d_self;
+typedef struct tn_nn_conv1d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv1d_forward_args;
+#define tn_nn_conv1d_forward(module, input) tn_forward(module, input)
+
 /* Cross-correlation with out_channels filters.
  *   schema  Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1,
  *           int[2] padding=0, int[2] dilation=1, int groups=1, bool bias=True, PaddingMode
@@ -1070,6 +1109,207 @@ typedef struct tn_nn_conv2d_forward_args {
     tn_tensor *input;
 } tn_nn_conv2d_forward_args;
 #define tn_nn_conv2d_forward(module, input) tn_forward(module, input)
+
+/* Cross-correlation of volumes with out_channels filters.
+ *   schema  Conv3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1, bool bias=True, PaddingMode
+ *           padding_mode=zeros, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')
+ *   example tn_nn_conv3d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv3d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv3d_at(const char *file, int line,
+    const tn_nn_conv3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv3d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv3d_self {
+    tn_module base;
+    tn_nn_conv3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv3d_self;
+typedef struct tn_nn_conv3d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv3d_forward_args;
+#define tn_nn_conv3d_forward(module, input) tn_forward(module, input)
+
+/* The transposed map of Conv1d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose1d(int in_channels, int out_channels, int[1] kernel_size, int[1]
+ *           stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, bool bias=True,
+ *           int[1] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, L) -> (N, out_channels, L')
+ *   example tn_nn_conv_transpose1d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose1d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose1d_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose1d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose1d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose1d_self {
+    tn_module base;
+    tn_nn_conv_transpose1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose1d_self;
+
+typedef struct tn_nn_conv_transpose1d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose1d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose1d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose1d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose1d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose1d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* The transposed map of Conv2d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose2d(int in_channels, int out_channels, int[2] kernel_size, int[2]
+ *           stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, bool bias=True,
+ *           int[2] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, H, W) -> (N, out_channels, H', W')
+ *   example tn_nn_conv_transpose2d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose2d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose2d_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose2d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose2d_self {
+    tn_module base;
+    tn_nn_conv_transpose2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose2d_self;
+
+typedef struct tn_nn_conv_transpose2d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose2d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose2d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose2d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose2d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose2d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* The transposed map of Conv3d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose3d(int in_channels, int out_channels, int[3] kernel_size, int[3]
+ *           stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, bool bias=True,
+ *           int[3] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')
+ *   example tn_nn_conv_transpose3d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose3d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose3d_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose3d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose3d_self {
+    tn_module base;
+    tn_nn_conv_transpose3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose3d_self;
+
+typedef struct tn_nn_conv_transpose3d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose3d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose3d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose3d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose3d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
 
 /* Largest element of each window; stride is kernel_size when not given.
  *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
@@ -3438,6 +3678,48 @@ template <class K> class module_list : public detail::module_of<K, tn_nn_module_
 typedef rows::module_list<detail::as_objects> module_list;
 }
 namespace nn {
+struct conv1d_options {
+    typedef conv1d_options self_;
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class conv1d : public detail::module_of<K, tn_nn_conv1d_self> {
+  public:
+    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
+        int_list stride = {1}, int_list padding = {0}, int_list dilation = {1}, integer groups = 1,
+        flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv1d_args a = {stride.value, padding.value, dilation.value, groups.value,
+            bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
+            kernel_size.value};
+        this->made(tn_nn_conv1d_at(at.file, at.line, &a));
+    }
+    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
+        conv1d_options o, site at = site::here()) {
+        const tn_nn_conv1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
+            out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv1d_at(at.file, at.line, &a));
+    }
+    explicit conv1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv1d_self::bias); }
+};
+}
+typedef rows::conv1d<detail::as_objects> conv1d;
+}
+namespace nn {
 struct conv2d_options {
     typedef conv2d_options self_;
     TNI_OPTION(kept_size_list, stride, {1})
@@ -3478,6 +3760,258 @@ template <class K> class conv2d : public detail::module_of<K, tn_nn_conv2d_self>
 };
 }
 typedef rows::conv2d<detail::as_objects> conv2d;
+}
+namespace nn {
+struct conv3d_options {
+    typedef conv3d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class conv3d : public detail::module_of<K, tn_nn_conv3d_self> {
+  public:
+    explicit conv3d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list dilation = {1},
+        integer groups = 1, flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv3d_args a = {stride.value, padding.value, dilation.value, groups.value,
+            bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
+            kernel_size.value};
+        this->made(tn_nn_conv3d_at(at.file, at.line, &a));
+    }
+    explicit conv3d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv3d_options o, site at = site::here()) {
+        const tn_nn_conv3d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
+            out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv3d_at(at.file, at.line, &a));
+    }
+    explicit conv3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv3d_self::bias); }
+};
+}
+typedef rows::conv3d<detail::as_objects> conv3d;
+}
+namespace nn {
+struct conv_transpose1d_options {
+    typedef conv_transpose1d_options self_;
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose1d_forward_options {
+    typedef conv_transpose1d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
+    tensor_ref input, conv_transpose1d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose1d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose1d : public detail::module_of<K,
+    tn_nn_conv_transpose1d_self> {
+  public:
+    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
+        int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0},
+        integer groups = 1, flag bias = true, int_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose1d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose1d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
+        conv_transpose1d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose1d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose1d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose1d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose1d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose1d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose1d<detail::as_objects> conv_transpose1d;
+}
+namespace nn {
+struct conv_transpose2d_options {
+    typedef conv_transpose2d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose2d_forward_options {
+    typedef conv_transpose2d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
+    tensor_ref input, conv_transpose2d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose2d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose2d : public detail::module_of<K,
+    tn_nn_conv_transpose2d_self> {
+  public:
+    explicit conv_transpose2d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
+        integer groups = 1, flag bias = true, size_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose2d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose2d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose2d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv_transpose2d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose2d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose2d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose2d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose2d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose2d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose2d<detail::as_objects> conv_transpose2d;
+}
+namespace nn {
+struct conv_transpose3d_options {
+    typedef conv_transpose3d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose3d_forward_options {
+    typedef conv_transpose3d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
+    tensor_ref input, conv_transpose3d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose3d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose3d : public detail::module_of<K,
+    tn_nn_conv_transpose3d_self> {
+  public:
+    explicit conv_transpose3d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
+        integer groups = 1, flag bias = true, size_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose3d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose3d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose3d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv_transpose3d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose3d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose3d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose3d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose3d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose3d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose3d<detail::as_objects> conv_transpose3d;
 }
 namespace nn {
 struct max_pool2d_options {
@@ -4291,7 +4825,21 @@ TNI_TN_END
     tn::nn::multihead_attention_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_sequential(...) tn::nn::rows::sequential<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_module_list(...) tn::nn::rows::module_list<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv1d(...) tn::nn::rows::conv1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_conv2d(...) tn::nn::rows::conv2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv3d(...) tn::nn::rows::conv3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose1d(...) \
+    tn::nn::rows::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose1d_forward(...) \
+    tn::nn::conv_transpose1d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_conv_transpose2d(...) \
+    tn::nn::rows::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose2d_forward(...) \
+    tn::nn::conv_transpose2d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_conv_transpose3d(...) \
+    tn::nn::rows::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose3d_forward(...) \
+    tn::nn::conv_transpose3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool2d(...) \
@@ -4760,13 +5308,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 484894c81089 is the hash of the chapters above: who includes this refers to a symbol of
+/* cf5d52b96973 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_484894c81089;
+TN_API const char tn_nn_layout_cf5d52b96973;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_484894c81089;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cf5d52b96973;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -4784,7 +5332,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_484894c81089 = 1;
+const char tn_nn_layout_cf5d52b96973 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -8152,43 +8700,188 @@ TN_MODULE(
 
 /* src/nn/conv.c - convolution and pooling over images (N, C, H, W) */
 
-static bool conv2d_build(tn_module *m) {
-    TN_SELF(conv2d, s, m);
-    if (s->o.groups < 1 || s->o.in_channels % s->o.groups || s->o.out_channels % s->o.groups)
+static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mode) {
+    if (groups < 1 || in % groups || out % groups)
         return tni_nn_error(
             TN_INVALID,
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
-            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
-    if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
-        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
-    return true;
+            (long long)in, (long long)out, (long long)groups);
+    return mode == TN_PADDING_MODE_ZEROS ||
+           tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
 }
-static bool conv2d_reset(tn_module *m) {
-    TN_SELF(conv2d, s, m);
-    return tni_init_affine(s->weight, s->bias);
-}
-static bool conv2d_forward(tn_mframe *f) {
-    TN_FORWARD(conv2d, s, a, f);
-    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation,
-                           s->o.groups);
-    return f->out[0] != NULL;
-}
+#define CONV_ROW(name)                                                               \
+    static bool name##_build(tn_module *m) {                                         \
+        TN_SELF(name, s, m);                                                         \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups, \
+                                   (int)s->o.padding_mode);                          \
+    }                                                                                \
+    static bool name##_reset(tn_module *m) {                                         \
+        TN_SELF(name, s, m);                                                         \
+        return tni_init_affine(s->weight, s->bias);                                  \
+    }
+#define CONV_FORWARD(name)                                                              \
+    static bool name##_forward(tn_mframe *f) {                                          \
+        TN_FORWARD(name, s, a, f);                                                      \
+        f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
+                               s->o.dilation, s->o.groups);                             \
+        return f->out[0] != NULL;                                                       \
+    }
+
+CONV_ROW(conv1d)
+CONV_FORWARD(conv1d)
+TN_MODULE(
+    conv1d,
+    "Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1, int[1] "
+    "padding=0, int[1] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, L) -> (N, out_channels, L')",
+           .example = "tn_nn_conv1d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2))"),
+    .parts = "weight(out_channels, in_channels / groups, kernel_size[0]); "
+             "bias(out_channels) if bias",
+    .takes = "input(*, in_channels, _)",
+    .repr = "in_channels, out_channels, kernel_size[1]=, stride[1]=, ?padding[1]=, ?dilation[1]=, "
+            "?groups=, ?bias=, ?padding_mode=",
+    .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
+    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6)")
+
+CONV_ROW(conv2d)
+CONV_FORWARD(conv2d)
 TN_MODULE(
     conv2d,
     "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
-    "padding=0, "
-    "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    "padding=0, int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
     TN_DOC(.shapes = "input (N, in_channels, H, W) -> (N, out_channels, H', W')",
            .example = "tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1))"),
     .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); "
              "bias(out_channels) if bias",
     .takes = "input(*, in_channels, _, _)",
     .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, "
-            "?groups=, ?bias=, "
-            "?padding_mode=",
+            "?groups=, ?bias=, ?padding_mode=",
     .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
     .sample =
         "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+
+CONV_ROW(conv3d)
+CONV_FORWARD(conv3d)
+TN_MODULE(
+    conv3d,
+    "Conv3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1, int[3] "
+    "padding=0, int[3] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')",
+           .example = "tn_nn_conv3d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2))"),
+    .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1], "
+             "kernel_size[2]); "
+             "bias(out_channels) if bias",
+    .takes = "input(*, in_channels, _, _, _)",
+    .repr = "in_channels, out_channels, kernel_size[3]=, stride[3]=, ?padding[3]=, ?dilation[3]=, "
+            "?groups=, ?bias=, ?padding_mode=",
+    .build = conv3d_build, .reset = conv3d_reset, .forward = conv3d_forward,
+    .sample = "2 3 [2]: (1,2,3,4,3) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
+              "(1,2,3,4,3)")
+#undef CONV_FORWARD
+
+typedef struct conv_to {
+    tn_ints kernel, stride, padding, dilation, more;
+    int dims;
+} conv_to;
+static int64_t conv_at(tn_ints l, int i) { return l.at[l.n == 1 ? 0 : i]; }
+static bool conv_output_padding(const conv_to *v, tn_tensor *x, tn_ints size, int64_t to[3]) {
+    const int ndim = (int)tn_ndim(x);
+    const int given = tn_ints_given(size) ? (int)size.n : 0, extra = given - v->dims;
+    if (given && extra != 0 && given != ndim)
+        return tni_nn_error(TN_INVALID,
+                            "ConvTranspose%dD: for %dD input, output_size must have %d or %d "
+                            "elements (got %d)",
+                            v->dims, ndim, v->dims, ndim, given);
+    for (int i = 0; i < v->dims; i++) {
+        to[i] = conv_at(v->more, i);
+        if (!given) continue;
+        const int64_t least = (tn_size(x, i - v->dims) - 1) * conv_at(v->stride, i) -
+                              2 * conv_at(v->padding, i) +
+                              conv_at(v->dilation, i) * (conv_at(v->kernel, i) - 1) + 1;
+        to[i] = size.at[extra + i] - least;
+        if (to[i] < 0 || to[i] >= conv_at(v->stride, i))
+            return tni_nn_error(TN_INVALID,
+                                "requested an output size of %lld along dimension %d, but valid "
+                                "sizes range from %lld to %lld",
+                                (long long)size.at[extra + i], i, (long long)least,
+                                (long long)(least + conv_at(v->stride, i) - 1));
+    }
+    return true;
+}
+#define CONV_TRANSPOSE_FORWARD(name, n)                                                 \
+    static bool name##_forward(tn_mframe *f) {                                          \
+        TN_FORWARD(name, s, a, f);                                                      \
+        int64_t more[3];                                                                \
+        const conv_to v = {s->o.kernel_size, s->o.stride,         s->o.padding,         \
+                           s->o.dilation,    s->o.output_padding, n};                   \
+        if (!conv_output_padding(&v, a->input, a->output_size, more)) return false;     \
+        f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
+                               tn_ints_of(more, n), s->o.groups, s->o.dilation);        \
+        return f->out[0] != NULL;                                                       \
+    }
+
+CONV_ROW(conv_transpose1d)
+CONV_TRANSPOSE_FORWARD(conv_transpose1d, 1)
+TN_MODULE(
+    conv_transpose1d,
+    "ConvTranspose1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1, "
+    "int[1] padding=0, int[1] output_padding=0, int groups=1, bool bias=True, int[1] dilation=1, "
+    "PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, L) -> (N, out_channels, L')",
+           .example = "tn_nn_conv_transpose1d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2))"),
+    .parts = "weight(in_channels, out_channels / groups, kernel_size[0]); "
+             "bias(out_channels) if bias",
+    .call = "(Tensor input, int[]? output_size=None) -> Tensor",
+    .takes = "input(*, in_channels, _)",
+    .repr = "in_channels, out_channels, kernel_size[1]=, stride[1]=, ?padding[1]=, ?dilation[1]=, "
+            "?output_padding[1]=, ?groups=, ?bias=, ?padding_mode=",
+    .build = conv_transpose1d_build, .reset = conv_transpose1d_reset,
+    .forward = conv_transpose1d_forward,
+    .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
+              "bias=False: (1,4,5)")
+
+CONV_ROW(conv_transpose2d)
+CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
+TN_MODULE(
+    conv_transpose2d,
+    "ConvTranspose2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, "
+    "int[2] padding=0, int[2] output_padding=0, int groups=1, bool bias=True, int[2] dilation=1, "
+    "PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, H, W) -> (N, out_channels, H', W')",
+           .example = "tn_nn_conv_transpose2d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2))"),
+    .parts = "weight(in_channels, out_channels / groups, kernel_size[0], kernel_size[1]); "
+             "bias(out_channels) if bias",
+    .call = "(Tensor input, int[]? output_size=None) -> Tensor",
+    .takes = "input(*, in_channels, _, _)",
+    .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, "
+            "?output_padding[2]=, ?groups=, ?bias=, ?padding_mode=",
+    .build = conv_transpose2d_build, .reset = conv_transpose2d_reset,
+    .forward = conv_transpose2d_forward,
+    .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
+              "groups=2 bias=False: (1,4,3,3)")
+
+CONV_ROW(conv_transpose3d)
+CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
+TN_MODULE(
+    conv_transpose3d,
+    "ConvTranspose3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1, "
+    "int[3] padding=0, int[3] output_padding=0, int groups=1, bool bias=True, int[3] dilation=1, "
+    "PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')",
+           .example = "tn_nn_conv_transpose3d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2))"),
+    .parts = "weight(in_channels, out_channels / groups, kernel_size[0], kernel_size[1], "
+             "kernel_size[2]); "
+             "bias(out_channels) if bias",
+    .call = "(Tensor input, int[]? output_size=None) -> Tensor",
+    .takes = "input(*, in_channels, _, _, _)",
+    .repr = "in_channels, out_channels, kernel_size[3]=, stride[3]=, ?padding[3]=, ?dilation[3]=, "
+            "?output_padding[3]=, ?groups=, ?bias=, ?padding_mode=",
+    .build = conv_transpose3d_build, .reset = conv_transpose3d_reset,
+    .forward = conv_transpose3d_forward,
+    .sample = "2 3 [2]: (1,2,2,3,2) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
+              "(1,2,3,2,3)")
+#undef CONV_ROW
+#undef CONV_TRANSPOSE_FORWARD
 
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
@@ -11706,6 +12399,45 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_
     NULL, 0, 0, offsetof(tn_nn_module_list_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv1d);
+static const tn_param tni_params_nn_conv1d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv1d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv1d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, dilation), 0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, bias), 0, -1, NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, padding_mode), 0, -1,
+     tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_conv1d_stride[] = {1};
+static const int64_t tni_list_nn_conv1d_padding[] = {0};
+static const int64_t tni_list_nn_conv1d_dilation[] = {1};
+static const tn_nn_conv1d_args tni_defaults_nn_conv1d = {{tni_list_nn_conv1d_stride, 1},
+    {tni_list_nn_conv1d_padding, 1}, {tni_list_nn_conv1d_dilation, 1}, 1, true,
+    TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv1d = {tni_params_nn_conv1d, &tni_defaults_nn_conv1d,
+    tni_names_nn_conv1d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv1d[] = {
+    {"weight", offsetof(tn_nn_conv1d_self, weight)},
+    {"bias", offsetof(tn_nn_conv1d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv1d) = {"Conv1d", &tni_make_conv1d, NULL, tni_fields_conv1d,
+    NULL, 2, 0, offsetof(tn_nn_conv1d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_conv2d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv2d);
 static const tn_param tni_params_nn_conv2d[] = {
@@ -11743,6 +12475,216 @@ static const tn_mfield tni_fields_conv2d[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv2d) = {"Conv2d", &tni_make_conv2d, NULL, tni_fields_conv2d,
     NULL, 2, 0, offsetof(tn_nn_conv2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv3d);
+static const tn_param tni_params_nn_conv3d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv3d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv3d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, dilation), 0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, bias), 0, -1, NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, padding_mode), 0, -1,
+     tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_conv3d_stride[] = {1};
+static const int64_t tni_list_nn_conv3d_padding[] = {0};
+static const int64_t tni_list_nn_conv3d_dilation[] = {1};
+static const tn_nn_conv3d_args tni_defaults_nn_conv3d = {{tni_list_nn_conv3d_stride, 1},
+    {tni_list_nn_conv3d_padding, 1}, {tni_list_nn_conv3d_dilation, 1}, 1, true,
+    TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv3d = {tni_params_nn_conv3d, &tni_defaults_nn_conv3d,
+    tni_names_nn_conv3d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv3d[] = {
+    {"weight", offsetof(tn_nn_conv3d_self, weight)},
+    {"bias", offsetof(tn_nn_conv3d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv3d) = {"Conv3d", &tni_make_conv3d, NULL, tni_fields_conv3d,
+    NULL, 2, 0, offsetof(tn_nn_conv3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose1d);
+static const tn_param tni_params_nn_conv_transpose1d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose1d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose1d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, padding), 0, 1,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     output_padding), 0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, dilation), 0, 1,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose1d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose1d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose1d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose1d_dilation[] = {1};
+static const tn_nn_conv_transpose1d_args tni_defaults_nn_conv_transpose1d = {{tni_list_nn_conv_transpose1d_stride, 1}, {tni_list_nn_conv_transpose1d_padding, 1}, {tni_list_nn_conv_transpose1d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose1d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose1d = {tni_params_nn_conv_transpose1d,
+    &tni_defaults_nn_conv_transpose1d, tni_names_nn_conv_transpose1d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose1d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose1d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose1d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose1d_forward_args tni_defaults_nn_conv_transpose1d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose1d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose1d = {tni_params_nn_conv_transpose1d_forward,
+    &tni_defaults_nn_conv_transpose1d_forward, tni_names_nn_conv_transpose1d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose1d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose1d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose1d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose1d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose1d) = {"ConvTranspose1d", &tni_make_conv_transpose1d, &tni_call_conv_transpose1d, tni_fields_conv_transpose1d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose2d);
+static const tn_param tni_params_nn_conv_transpose2d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose2d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose2d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, padding), 0, 2,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     output_padding), 0, 2, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, dilation), 0, 2,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose2d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose2d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose2d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose2d_dilation[] = {1};
+static const tn_nn_conv_transpose2d_args tni_defaults_nn_conv_transpose2d = {{tni_list_nn_conv_transpose2d_stride, 1}, {tni_list_nn_conv_transpose2d_padding, 1}, {tni_list_nn_conv_transpose2d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose2d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose2d = {tni_params_nn_conv_transpose2d,
+    &tni_defaults_nn_conv_transpose2d, tni_names_nn_conv_transpose2d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose2d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose2d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose2d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose2d_forward_args tni_defaults_nn_conv_transpose2d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose2d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose2d = {tni_params_nn_conv_transpose2d_forward,
+    &tni_defaults_nn_conv_transpose2d_forward, tni_names_nn_conv_transpose2d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose2d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose2d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose2d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose2d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose2d) = {"ConvTranspose2d", &tni_make_conv_transpose2d, &tni_call_conv_transpose2d, tni_fields_conv_transpose2d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose3d);
+static const tn_param tni_params_nn_conv_transpose3d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose3d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose3d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, padding), 0, 3,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     output_padding), 0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, dilation), 0, 3,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose3d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose3d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose3d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose3d_dilation[] = {1};
+static const tn_nn_conv_transpose3d_args tni_defaults_nn_conv_transpose3d = {{tni_list_nn_conv_transpose3d_stride, 1}, {tni_list_nn_conv_transpose3d_padding, 1}, {tni_list_nn_conv_transpose3d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose3d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose3d = {tni_params_nn_conv_transpose3d,
+    &tni_defaults_nn_conv_transpose3d, tni_names_nn_conv_transpose3d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose3d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose3d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose3d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose3d_forward_args tni_defaults_nn_conv_transpose3d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose3d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose3d = {tni_params_nn_conv_transpose3d_forward,
+    &tni_defaults_nn_conv_transpose3d_forward, tni_names_nn_conv_transpose3d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose3d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose3d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose3d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose3d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose3d) = {"ConvTranspose3d", &tni_make_conv_transpose3d, &tni_call_conv_transpose3d, tni_fields_conv_transpose3d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose3d_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
@@ -12361,7 +13303,12 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
+        &tni_module_conv1d,
         &tni_module_conv2d,
+        &tni_module_conv3d,
+        &tni_module_conv_transpose1d,
+        &tni_module_conv_transpose2d,
+        &tni_module_conv_transpose3d,
         &tni_module_max_pool2d,
         &tni_module_avg_pool2d,
         &tni_module_adaptive_avg_pool2d,
@@ -12510,6 +13457,16 @@ TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_devi
     const tn_nn_module_list_args a = {dtype, device, modules};
     return tn_nn_module_list_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_conv1d_at(const char *file, int line, const tn_nn_conv1d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv1d, args);
+}
+TN_API tn_module *tnp_nn_conv1d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_conv1d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
+        device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv1d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args) {
     return tn_module_make(file, line, &tni_module_conv2d, args);
 }
@@ -12519,6 +13476,85 @@ TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_in
     const tn_nn_conv2d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
         device, in_channels, out_channels, kernel_size};
     return tn_nn_conv2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv3d_at(const char *file, int line, const tn_nn_conv3d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv3d, args);
+}
+TN_API tn_module *tnp_nn_conv3d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_conv3d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
+        device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose1d_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose1d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose1d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose1d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose1d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose1d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose1d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose1d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose1d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose2d_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose2d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose2d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose2d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose2d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose2d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose2d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose2d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose2d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose3d_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose3d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose3d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose3d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose3d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose3d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose3d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose3d_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
     const tn_nn_max_pool2d_args *args) {
@@ -12996,8 +14032,24 @@ TNI_EXTERN_C_END
 #define tnp_nn_sequential TNI_JOIN(TN_PREFIX, tnp_nn_sequential)
 #define tn_nn_module_list_at TNI_JOIN(TN_PREFIX, tn_nn_module_list_at)
 #define tnp_nn_module_list TNI_JOIN(TN_PREFIX, tnp_nn_module_list)
+#define tn_nn_conv1d_at TNI_JOIN(TN_PREFIX, tn_nn_conv1d_at)
+#define tnp_nn_conv1d TNI_JOIN(TN_PREFIX, tnp_nn_conv1d)
 #define tn_nn_conv2d_at TNI_JOIN(TN_PREFIX, tn_nn_conv2d_at)
 #define tnp_nn_conv2d TNI_JOIN(TN_PREFIX, tnp_nn_conv2d)
+#define tn_nn_conv3d_at TNI_JOIN(TN_PREFIX, tn_nn_conv3d_at)
+#define tnp_nn_conv3d TNI_JOIN(TN_PREFIX, tnp_nn_conv3d)
+#define tn_nn_conv_transpose1d_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose1d_at)
+#define tnp_nn_conv_transpose1d TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose1d)
+#define tn_nn_conv_transpose1d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose1d_forward_at)
+#define tnp_nn_conv_transpose1d_forward TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose1d_forward)
+#define tn_nn_conv_transpose2d_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose2d_at)
+#define tnp_nn_conv_transpose2d TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose2d)
+#define tn_nn_conv_transpose2d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose2d_forward_at)
+#define tnp_nn_conv_transpose2d_forward TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose2d_forward)
+#define tn_nn_conv_transpose3d_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose3d_at)
+#define tnp_nn_conv_transpose3d TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose3d)
+#define tn_nn_conv_transpose3d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose3d_forward_at)
+#define tnp_nn_conv_transpose3d_forward TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose3d_forward)
 #define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
 #define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
 #define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
@@ -13078,7 +14130,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_484894c81089 TNI_JOIN(TN_PREFIX, tn_nn_layout_484894c81089)
+#define tn_nn_layout_cf5d52b96973 TNI_JOIN(TN_PREFIX, tn_nn_layout_cf5d52b96973)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -13185,8 +14237,24 @@ TNI_EXTERN_C_END
 #define tnp_nn_sequential (*tni_at_tnp_nn_sequential)
 #define tn_nn_module_list_at (*tni_at_tn_nn_module_list_at)
 #define tnp_nn_module_list (*tni_at_tnp_nn_module_list)
+#define tn_nn_conv1d_at (*tni_at_tn_nn_conv1d_at)
+#define tnp_nn_conv1d (*tni_at_tnp_nn_conv1d)
 #define tn_nn_conv2d_at (*tni_at_tn_nn_conv2d_at)
 #define tnp_nn_conv2d (*tni_at_tnp_nn_conv2d)
+#define tn_nn_conv3d_at (*tni_at_tn_nn_conv3d_at)
+#define tnp_nn_conv3d (*tni_at_tnp_nn_conv3d)
+#define tn_nn_conv_transpose1d_at (*tni_at_tn_nn_conv_transpose1d_at)
+#define tnp_nn_conv_transpose1d (*tni_at_tnp_nn_conv_transpose1d)
+#define tn_nn_conv_transpose1d_forward_at (*tni_at_tn_nn_conv_transpose1d_forward_at)
+#define tnp_nn_conv_transpose1d_forward (*tni_at_tnp_nn_conv_transpose1d_forward)
+#define tn_nn_conv_transpose2d_at (*tni_at_tn_nn_conv_transpose2d_at)
+#define tnp_nn_conv_transpose2d (*tni_at_tnp_nn_conv_transpose2d)
+#define tn_nn_conv_transpose2d_forward_at (*tni_at_tn_nn_conv_transpose2d_forward_at)
+#define tnp_nn_conv_transpose2d_forward (*tni_at_tnp_nn_conv_transpose2d_forward)
+#define tn_nn_conv_transpose3d_at (*tni_at_tn_nn_conv_transpose3d_at)
+#define tnp_nn_conv_transpose3d (*tni_at_tnp_nn_conv_transpose3d)
+#define tn_nn_conv_transpose3d_forward_at (*tni_at_tn_nn_conv_transpose3d_forward_at)
+#define tnp_nn_conv_transpose3d_forward (*tni_at_tnp_nn_conv_transpose3d_forward)
 #define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
 #define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
 #define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
@@ -13375,8 +14443,24 @@ TNI_EXTERN_C_END
     X(tnp_nn_sequential) \
     X(tn_nn_module_list_at) \
     X(tnp_nn_module_list) \
+    X(tn_nn_conv1d_at) \
+    X(tnp_nn_conv1d) \
     X(tn_nn_conv2d_at) \
     X(tnp_nn_conv2d) \
+    X(tn_nn_conv3d_at) \
+    X(tnp_nn_conv3d) \
+    X(tn_nn_conv_transpose1d_at) \
+    X(tnp_nn_conv_transpose1d) \
+    X(tn_nn_conv_transpose1d_forward_at) \
+    X(tnp_nn_conv_transpose1d_forward) \
+    X(tn_nn_conv_transpose2d_at) \
+    X(tnp_nn_conv_transpose2d) \
+    X(tn_nn_conv_transpose2d_forward_at) \
+    X(tnp_nn_conv_transpose2d_forward) \
+    X(tn_nn_conv_transpose3d_at) \
+    X(tnp_nn_conv_transpose3d) \
+    X(tn_nn_conv_transpose3d_forward_at) \
+    X(tnp_nn_conv_transpose3d_forward) \
     X(tn_nn_max_pool2d_at) \
     X(tnp_nn_max_pool2d) \
     X(tn_nn_avg_pool2d_at) \
@@ -13461,14 +14545,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"484894c81089", at, 186};
+    static const tn_exports all = {"cf5d52b96973", at, 202};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 186 || strcmp(e->layout, "484894c81089") != 0) return false;
+    if (!e || e->n != 202 || strcmp(e->layout, "cf5d52b96973") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -114,8 +114,8 @@ PLANNED = {
 OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
 alpha_dropout_ angle as_strided_ autocast_decrement_nesting autocast_increment_nesting
 avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle
-clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
-conv_transpose2d conv_transpose3d corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
+clear_autocast_cache conv_tbc
+corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
 cumulative_trapezoid detach_ embedding_bag empty_permuted erfc erfc_ erfinv
 feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
@@ -150,8 +150,8 @@ svd svdvals
     "torch.nn": """
 AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
-CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Conv1d Conv3d
-ConvTranspose1d ConvTranspose2d ConvTranspose3d CosineEmbeddingLoss CosineSimilarity Dropout1d
+CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
+CosineEmbeddingLoss CosineSimilarity Dropout1d
 Dropout2d Dropout3d ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
 Hardtanh HingeEmbeddingLoss HuberLoss InstanceNorm1d InstanceNorm2d InstanceNorm3d KLDivLoss
@@ -171,7 +171,7 @@ UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention
 adaptive_avg_pool1d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices
 adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
 adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool1d avg_pool3d bilinear celu_
-channel_shuffle conv1d conv3d conv_transpose1d conv_transpose2d conv_transpose3d ctc_loss
+channel_shuffle ctc_loss
 embedding_bag feature_alpha_dropout fold fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm instance_norm
 interpolate linear_cross_entropy local_response_norm lp_pool1d lp_pool2d lp_pool3d max_pool1d

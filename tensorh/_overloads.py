@@ -275,18 +275,27 @@ for _name in ("clamp", "clamp_"):
     OVERLOADS[_name] = _clamp(_name)
 
 
-@_for("conv2d")
-def conv2d(
-    input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, **others
-):  # fmt: skip
-    if not isinstance(padding, str):
-        return NotImplemented
-    from .nn.modules import _padding
+def _conv(dims):
+    def f(
+        input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, **others
+    ):  # fmt: skip
+        if not isinstance(padding, str):
+            return NotImplemented
+        from .nn.modules._padding import convolve
 
-    try:
-        return _padding.conv2d(input, weight, bias, stride, padding, dilation, groups, **others)
-    except TypeError as error:
-        return error  # it is this form: not the padding is wrong
+        try:
+            return convolve(
+                dims, input, weight, bias, stride, padding, dilation, groups, **others
+            )
+        except TypeError as error:
+            return error  # it is this form: not the padding is wrong
+
+    f.__name__ = f"conv{dims}d"
+    return f
+
+
+for _dims in (1, 2, 3):
+    OVERLOADS[f"conv{_dims}d"] = _conv(_dims)
 
 
 # --- to, and memory formats -----------------------------------------------------------------------

@@ -435,6 +435,45 @@ typedef struct tn_nn_module_list_forward_args {
 
 /* --- convolution and pooling over images (N, C, H, W) --- */
 
+/* Cross-correlation of lines with out_channels filters.
+ *   schema  Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1,
+ *           int[1] padding=0, int[1] dilation=1, int groups=1, bool bias=True, PaddingMode
+ *           padding_mode=zeros, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, in_channels, L) -> (N, out_channels, L')
+ *   example tn_nn_conv1d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv1d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv1d_at(const char *file, int line,
+    const tn_nn_conv1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv1d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv1d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv1d_self {
+    tn_module base;
+    tn_nn_conv1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv1d_self;
+typedef struct tn_nn_conv1d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv1d_forward_args;
+#define tn_nn_conv1d_forward(module, input) tn_forward(module, input)
+
 /* Cross-correlation with out_channels filters.
  *   schema  Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1,
  *           int[2] padding=0, int[2] dilation=1, int groups=1, bool bias=True, PaddingMode
@@ -473,6 +512,207 @@ typedef struct tn_nn_conv2d_forward_args {
     tn_tensor *input;
 } tn_nn_conv2d_forward_args;
 #define tn_nn_conv2d_forward(module, input) tn_forward(module, input)
+
+/* Cross-correlation of volumes with out_channels filters.
+ *   schema  Conv3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1, bool bias=True, PaddingMode
+ *           padding_mode=zeros, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')
+ *   example tn_nn_conv3d(16, 33, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv3d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv3d_at(const char *file, int line,
+    const tn_nn_conv3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups,
+    bool bias, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv3d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .groups = 1, .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, \
+    .in_channels = in_channels_, .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv3d_self {
+    tn_module base;
+    tn_nn_conv3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv3d_self;
+typedef struct tn_nn_conv3d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv3d_forward_args;
+#define tn_nn_conv3d_forward(module, input) tn_forward(module, input)
+
+/* The transposed map of Conv1d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose1d(int in_channels, int out_channels, int[1] kernel_size, int[1]
+ *           stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, bool bias=True,
+ *           int[1] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, L) -> (N, out_channels, L')
+ *   example tn_nn_conv_transpose1d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose1d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose1d_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose1d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose1d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose1d_self {
+    tn_module base;
+    tn_nn_conv_transpose1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose1d_self;
+
+typedef struct tn_nn_conv_transpose1d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose1d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose1d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose1d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose1d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose1d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* The transposed map of Conv2d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose2d(int in_channels, int out_channels, int[2] kernel_size, int[2]
+ *           stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, bool bias=True,
+ *           int[2] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, H, W) -> (N, out_channels, H', W')
+ *   example tn_nn_conv_transpose2d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose2d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose2d_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose2d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose2d_self {
+    tn_module base;
+    tn_nn_conv_transpose2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose2d_self;
+
+typedef struct tn_nn_conv_transpose2d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose2d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose2d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose2d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose2d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose2d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* The transposed map of Conv3d. output_size chooses among the sizes of which a convolution makes
+ * the input's, in place of output_padding.
+ *   schema  ConvTranspose3d(int in_channels, int out_channels, int[3] kernel_size, int[3]
+ *           stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, bool bias=True,
+ *           int[3] dilation=1, PaddingMode padding_mode=zeros, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')
+ *   example tn_nn_conv_transpose3d(16, 8, TN_DIMS(3), .stride = TN_DIMS(2)) */
+typedef struct tn_nn_conv_transpose3d_args {
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    bool bias;
+    tn_ints dilation;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_conv_transpose3d_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_conv_transpose3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose3d(in_channels_, out_channels_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_conv_transpose3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .output_padding = TN_DIMS(0), .groups = 1, .bias = true, .dilation = TN_DIMS(1), \
+    .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_conv_transpose3d_self {
+    tn_module base;
+    tn_nn_conv_transpose3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv_transpose3d_self;
+
+typedef struct tn_nn_conv_transpose3d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_conv_transpose3d_forward_args;
+TN_API tn_tensor *tn_nn_conv_transpose3d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_forward_args *args);
+TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_conv_transpose3d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose3d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
+#endif
 
 /* Largest element of each window; stride is kernel_size when not given.
  *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]

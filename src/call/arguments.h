@@ -36,16 +36,28 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
     return true;
 }
 
-/* One number for both dimensions, or two, from low to INT32_MAX. */
+/* One number for all n dimensions, or n, from low to INT32_MAX. */
+TNI_INLINE bool tni_each_of(tn_frame *f, tn_ints l, const char *name, int n, int64_t low,
+                            int64_t *to) {
+    char text[160];
+    bool fits = true;
+    if (l.n != 1 && l.n != n)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or %d elements, got %lld", name, n,
+                       (long long)l.n);
+    for (int i = 0; i < n; i++) {
+        to[i] = l.at[l.n == 1 ? 0 : i];
+        fits = fits && to[i] >= low && to[i] <= INT32_MAX;
+    }
+    return fits ||
+           tn_fail(f, TN_INVALID, "%s %s must be from %lld to %lld", name,
+                   tni_shape_text(text, sizeof text, n, to), (long long)low, (long long)INT32_MAX);
+}
 TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
                             int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 elements, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be from %lld to %lld", name,
-                       (long long)*a, (long long)*b, (long long)low, (long long)INT32_MAX);
+    int64_t to[2];
+    if (!tni_each_of(f, l, name, 2, low, to)) return false;
+    *a = to[0];
+    *b = to[1];
     return true;
 }
 

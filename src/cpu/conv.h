@@ -5,11 +5,14 @@
 
 #include "lanes.h"
 
-/* x (n, c, h, w), weight (o, c / groups, kh, kw), y (n, o, oh, ow) */
+/* x (n, c, h, w), weight (o, c / groups, kh, kw), y (n, o, oh, ow); in three dimensions x (n, c, d,
+ * h, w), weight (o, c / groups, kd, kh, kw), y (n, o, od, oh, ow). In two, depths are 1. */
 typedef struct tni_cv_shape {
     int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og; /* cg, og: channels of a group */
     int64_t sh, sw, ph, pw, dh, dw;                        /* stride, padding, dilation */
-    int64_t taps;                                          /* cg * kh * kw */
+    int64_t d, kd, od, sd, pd, dd;                         /* the same of the depth */
+    int64_t taps;                                          /* cg * kd * kh * kw */
+    int dims;                                              /* 2 or 3 */
     bool batched;
 } tni_cv_shape;
 
@@ -24,12 +27,17 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result);
  * are fewer than TNI_CV_TASKS; TNI_CV_SLACK elements behind a source may be read. */
 enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_TASKS = 16 };
 
-/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
+/* A volume is laid out as planes: image (n, z), z < depths, of channel (c, i), i < kd, is plane
+ * (z z_step + i i_step + z_first) / z_by of x's channel c, or 0 where that is no plane or no whole
+ * number. In two dimensions an image is one plane.
+ *
+ * Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
  * 0 outside it. */
 typedef struct tni_cv_source {
     const char *x; /* of dtype, steps in bytes */
     int dtype;
     int64_t channels, h, w, x_image, x_channel, x_row, x_col;
+    int64_t d, x_plane, depths, kd, z_step, i_step, z_first, z_by;
     int64_t sh, sw, top, left, rows, cols;
     int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
     int64_t images;                /* per round */
@@ -39,14 +47,17 @@ typedef struct tni_cv_source {
     int64_t first; /* image of the round */
 } tni_cv_source;
 
-/* The fields that t decides. */
-TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
+/* The fields that t decides, of `dims` dimensions; images are its planes. */
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims);
 /* Steps and rounds of the layout, from sh, sw, top, left, rows, cols; false: too large. */
 TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images);
 /* The layout of a convolution's input. */
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
 /* Offset of tap (c, i, j) of weight in it. */
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
+/* How many images from `first` on make a round: planes of a volume do not follow those of the
+ * next. */
+TN_PRIV int64_t tni_cv_source_count(const tni_cv_source *s, int64_t first, int64_t images);
 /* Images [first, first + n) at s->at; room is for tni_cv_source_room elements. */
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
                                  void *room);
@@ -55,7 +66,8 @@ TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s);
 TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n);
 TNI_INLINE int64_t tni_cv_size(const tni_cv_source *s) { return s->f64 ? 8 : 4; }
 TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
-    return s->in_place ? s->x_image / tni_cv_size(s) : s->image;
+    const int64_t step = s->depths > 1 ? s->z_step * s->x_plane : s->x_image;
+    return s->in_place ? step / tni_cv_size(s) : s->image;
 }
 TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
     return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;

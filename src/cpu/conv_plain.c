@@ -58,23 +58,33 @@ static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight,
 }
 
 /* The products of image n, output channel o, channel c of its group and tap (i, j) of the kernel,
- * where the tap lies inside the input. */
-static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
+ * where the tap lies inside the input: of planes that begin at y and x, and weight's plane. */
+static void plain_plane(const plain_job *j, int64_t y, int64_t x, int64_t weight, int64_t tap) {
     const tni_cv_shape *s = j->s;
     /* Output (p, q) meets input (p stride + down, q stride + right). first and end: columns q for
      * which that lies inside the input. */
     const int64_t down = tap / s->kw * s->dh - s->ph, right = tap % s->kw * s->dw - s->pw;
-    const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0,
-                  y = (n * s->o + o) * s->oh * s->ow,
-                  x = (n * s->c + o / s->og * s->cg + c) * s->h * s->w;
+    const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0;
     int64_t end = s->w > right ? (s->w - right + s->sw - 1) / s->sw : 0;
     if (end > s->ow) end = s->ow;
     /* The same for rows, one at a time. */
     for (int64_t p = 0; p < s->oh && first < end; p++) {
         const int64_t row = p * s->sh + down;
         if (row < 0 || row >= s->h) continue;
-        plain_line(j, y + p * s->ow + first, x + row * s->w + first * s->sw + right,
-                   (o * s->cg + c) * s->kh * s->kw + tap, end - first);
+        plain_line(j, y + p * s->ow + first, x + row * s->w + first * s->sw + right, weight + tap,
+                   end - first);
+    }
+}
+/* The same of all planes of the output, for tap (k, i, j). */
+static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
+    const tni_cv_shape *s = j->s;
+    const int64_t flat = s->kh * s->kw, k = tap / flat;
+    for (int64_t p = 0; p < s->od; p++) {
+        const int64_t z = p * s->sd + k * s->dd - s->pd;
+        if (z < 0 || z >= s->d) continue;
+        plain_plane(j, ((n * s->o + o) * s->od + p) * s->oh * s->ow,
+                    ((n * s->c + o / s->og * s->cg + c) * s->d + z) * s->h * s->w,
+                    ((o * s->cg + c) * s->kd + k) * flat, tap % flat);
     }
 }
 
@@ -86,12 +96,12 @@ static void plain_task(void *arg, int64_t at) {
     const int64_t planes = j->result == TNI_CV_OUTPUT  ? s->o
                            : j->result == TNI_CV_INPUT ? s->c
                                                        : s->cg;
-    const int64_t a = at / planes, b = at % planes, taps = s->kh * s->kw, group = b / s->cg;
+    const int64_t a = at / planes, b = at % planes, taps = s->kd * s->kh * s->kw, group = b / s->cg,
+                  pixels = s->od * s->oh * s->ow;
     /* An output begins at its bias. */
     if (j->result == TNI_CV_OUTPUT) {
-        for (int64_t i = 0; i < s->oh * s->ow && j->bias; i++)
-            memcpy(j->y + (at * s->oh * s->ow + i) * j->size, j->bias + b * j->size,
-                   (size_t)j->size);
+        for (int64_t i = 0; i < pixels && j->bias; i++)
+            memcpy(j->y + (at * pixels + i) * j->size, j->bias + b * j->size, (size_t)j->size);
         for (int64_t k = 0; k < s->taps; k++) plain_tap(j, a, b, k / taps, k % taps);
     } else if (j->result == TNI_CV_INPUT) {
         for (int64_t k = 0; k < s->og * taps; k++)

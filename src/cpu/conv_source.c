@@ -2,18 +2,22 @@
  * split by phase where the stride is not 1, a round of images at a time. */
 #include "conv.h"
 
-TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
-    /* Sizes and steps count from the right: t is (C, H, W), or (N, C, H, W). */
+    /* Sizes and steps count from the right: t is (C, H, W), (N, C, H, W), or with D before H. */
     s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
     s->dtype = t->dtype;
     s->f64 = t->dtype == TN_F64;
-    s->channels = t->size[d - 3];
+    s->channels = t->size[d - 1 - dims];
     s->h = t->size[d - 2];
     s->w = t->size[d - 1];
-    s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes;
+    s->x_image = d == dims + 2 ? t->stride[0] * bytes : 0;
+    s->x_channel = t->stride[d - 1 - dims] * bytes;
+    s->d = s->depths = dims == 3 ? t->size[d - 3] : 1;
+    s->x_plane = dims == 3 ? t->stride[d - 3] * bytes : 0;
+    s->kd = s->z_step = s->z_by = 1;
+    s->i_step = s->z_first = 0;
     s->x_row = t->stride[d - 2] * bytes;
     s->x_col = t->stride[d - 1] * bytes;
 }
@@ -33,7 +37,8 @@ TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images) {
     /* Without stride and padding x can be read in place, if its rows are of contiguous floats. The
      * other steps are whole elements, as all strides are. */
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
-                  s->cols == s->w && s->x_col == tni_cv_size(s) &&
+                  s->cols == s->w && s->x_col == tni_cv_size(s) && s->kd == 1 && s->z_by == 1 &&
+                  s->z_first == 0 && (s->depths - 1) * s->z_step < s->d &&
                   (s->dtype == TN_F32 || s->dtype == TN_F64);
     return true;
 }
@@ -69,13 +74,21 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
 
 static void cv_source_task(void *arg, int64_t i) {
     const tni_cv_source *s = (const tni_cv_source *)arg;
-    /* Task i: channel ch of an image of the round. */
-    const int64_t image = i / s->channels, ch = i % s->channels;
-    const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
+    /* Task i: channel ch of an image of the round, plane z / z_by of x's channel ch / kd. */
+    const int64_t image = i / s->channels, ch = i % s->channels, at = s->first + image,
+                  z = at % s->depths * s->z_step + ch % s->kd * s->i_step + s->z_first;
+    const char *from = s->x + at / s->depths * s->x_image + ch / s->kd * s->x_channel;
     char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
     memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
+    if (z < 0 || z % s->z_by != 0 || z / s->z_by >= s->d) return;
+    from += z / s->z_by * s->x_plane;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
         cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
+}
+
+TN_PRIV int64_t tni_cv_source_count(const tni_cv_source *s, int64_t first, int64_t images) {
+    const int64_t left = s->depths > 1 ? s->depths - first % s->depths : images - first;
+    return left < s->images ? left : s->images;
 }
 
 /* Images [first, first + n) at s->at; room: of s->images * s->image + TNI_CV_SLACK elements. */
@@ -85,7 +98,8 @@ TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first,
     if (first > 0) TNI_PATH(conv_rounds);
     if (s->in_place) {
         TNI_PATH(conv_source_in_place);
-        s->at = (char *)s->x + first * s->x_image; /* only read */
+        s->at = (char *)s->x + first / s->depths * s->x_image + /* only read */
+                first % s->depths * s->z_step * s->x_plane;
         return;
     }
     s->at = (char *)room;
@@ -101,8 +115,8 @@ TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
 TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n) {
     /* x itself: the end of the last row of the last channel. */
     if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
-    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
-           s->w * tni_cv_size(s);
+    return s->at + (n - 1) * tni_cv_image_step(s) * tni_cv_size(s) +
+           (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row + s->w * tni_cv_size(s);
 }
 /* The input of a convolution: taps (c, i, j) of weight are reads shifted by i * dh, j * dw. */
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
@@ -110,6 +124,13 @@ TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sw = v->sw;
     s->top = v->ph;
     s->left = v->pw;
+    /* Taps along the depth are channels. */
+    s->channels *= v->kd;
+    s->kd = v->kd;
+    s->depths = v->od;
+    s->z_step = v->sd;
+    s->i_step = v->dd;
+    s->z_first = -v->pd;
     /* A phase has a row for each output row, and those that later taps reach. */
     s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
     s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
@@ -118,11 +139,11 @@ TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
         s->rows = v->h;
         s->cols = v->w;
     }
-    return tni_cv_source_plan_layout(s, v->n);
+    return tni_cv_source_plan_layout(s, v->n * v->od);
 }
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
                                     int64_t *offset) {
-    for (int64_t c = 0; c < v->cg; c++)
+    for (int64_t c = 0; c < v->cg * v->kd; c++)
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
                 /* Tap (i, j) reads (y, x) of each window: phase (y mod sh, x mod sw), shifted by

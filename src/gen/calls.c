@@ -861,6 +861,17 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self) {
     return tn_contiguous_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_conv1d_at(const char *file, int line, const tn_conv1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv1d_args a = {bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv1d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_conv2d, TN_PLAIN, file, line, args, &r);
@@ -896,6 +907,82 @@ TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_i
     const tn_conv2d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
         weight_size};
     return tn_conv2d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_at(const char *file, int line, const tn_conv3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_args a = {NULL, bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv3d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_input_grad_at(const char *file, int line,
+    const tn_conv3d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_ints input_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_input_grad_args a = {NULL, stride, padding, dilation, groups, grad, weight,
+        input_size};
+    return tn_conv3d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
+    const tn_conv3d_weight_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d_weight_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_ints weight_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
+        weight_size};
+    return tn_conv3d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose1d_at(const char *file, int line,
+    const tn_conv_transpose1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose1d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose1d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose2d_at(const char *file, int line,
+    const tn_conv_transpose2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose2d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_transpose3d_at(const char *file, int line,
+    const tn_conv_transpose3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_transpose3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_transpose3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups, tn_ints dilation) {
+    const tn_conv_transpose3d_args a = {bias, stride, padding, output_padding, groups, dilation,
+        input, weight};
+    return tn_conv_transpose3d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args) {

@@ -195,6 +195,10 @@ static const char *const py_docs_comment[] = {
     /* contiguous */
     "self in row-major order: a view if it already is, else a copy.\n"
     "self (*) -> (*)",
+    /* conv1d */
+    "conv2d of lines: y(n, o, q) = bias(o) + sum over c, j of weight(o, c, j) input(n, c, q stride + j\n"
+    "dilation - padding).\n"
+    "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O, L')",
     /* conv2d */
     "y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i\n"
     "dilation - padding, ...), where input is zero outside its bounds. The output channels of group g\n"
@@ -210,6 +214,26 @@ static const char *const py_docs_comment[] = {
     "q of grad(n, o, p, q) input(n, c, p stride + i dilation - padding, ...). A complex input\n"
     "is conjugated. torch.nn.grad.conv2d_weight.\n"
     "grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size",
+    /* conv3d */
+    "conv2d of volumes: the sums also run along the depth.\n"
+    "input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
+    /* conv3d_input_grad */
+    "The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.\n"
+    "grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, C, D, H, W) -> input_size",
+    /* conv3d_weight_grad */
+    "The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.\n"
+    "grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH, kW) -> weight_size",
+    /* conv_transpose1d */
+    "conv_transpose2d of lines.\n"
+    "input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O) -> (N, O, L') or (O, L')",
+    /* conv_transpose2d */
+    "The transposed map of conv2d: each element of input, times the kernel, is added to the output at\n"
+    "stride times its place, less padding. output_padding adds to the output's size on one side.\n"
+    "Vincent Dumoulin and Francesco Visin, A guide to convolution arithmetic for deep learning.\n"
+    "input (N, C, H, W) or (C, H, W), weight (C, O / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
+    /* conv_transpose3d */
+    "conv_transpose2d of volumes.\n"
+    "input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
     /* copy */
     "Overwrites self with src, broadcast and converted to self's dtype.\n"
     "self (*), src broadcast to it -> self",
@@ -1120,9 +1144,16 @@ static const char *const py_docs_place[] = {
     NULL /* clone */,
     NULL /* conj */,
     NULL /* contiguous */,
+    "nn.functional.conv1d" /* conv1d */,
     "nn.functional.conv2d" /* conv2d */,
     NULL /* conv2d_input_grad */,
     NULL /* conv2d_weight_grad */,
+    "nn.functional.conv3d" /* conv3d */,
+    NULL /* conv3d_input_grad */,
+    NULL /* conv3d_weight_grad */,
+    "nn.functional.conv_transpose1d" /* conv_transpose1d */,
+    "nn.functional.conv_transpose2d" /* conv_transpose2d */,
+    "nn.functional.conv_transpose3d" /* conv_transpose3d */,
     NULL /* copy */,
     NULL /* copysign */,
     NULL /* cos */,

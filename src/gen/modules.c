@@ -357,6 +357,45 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_
     NULL, 0, 0, offsetof(tn_nn_module_list_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv1d);
+static const tn_param tni_params_nn_conv1d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv1d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv1d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, dilation), 0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, bias), 0, -1, NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, padding_mode), 0, -1,
+     tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv1d_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_conv1d_stride[] = {1};
+static const int64_t tni_list_nn_conv1d_padding[] = {0};
+static const int64_t tni_list_nn_conv1d_dilation[] = {1};
+static const tn_nn_conv1d_args tni_defaults_nn_conv1d = {{tni_list_nn_conv1d_stride, 1},
+    {tni_list_nn_conv1d_padding, 1}, {tni_list_nn_conv1d_dilation, 1}, 1, true,
+    TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv1d = {tni_params_nn_conv1d, &tni_defaults_nn_conv1d,
+    tni_names_nn_conv1d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv1d[] = {
+    {"weight", offsetof(tn_nn_conv1d_self, weight)},
+    {"bias", offsetof(tn_nn_conv1d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv1d) = {"Conv1d", &tni_make_conv1d, NULL, tni_fields_conv1d,
+    NULL, 2, 0, offsetof(tn_nn_conv1d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_conv2d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv2d);
 static const tn_param tni_params_nn_conv2d[] = {
@@ -394,6 +433,216 @@ static const tn_mfield tni_fields_conv2d[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv2d) = {"Conv2d", &tni_make_conv2d, NULL, tni_fields_conv2d,
     NULL, 2, 0, offsetof(tn_nn_conv2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv3d);
+static const tn_param tni_params_nn_conv3d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv3d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv3d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, dilation), 0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, bias), 0, -1, NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, padding_mode), 0, -1,
+     tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv3d_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_conv3d_stride[] = {1};
+static const int64_t tni_list_nn_conv3d_padding[] = {0};
+static const int64_t tni_list_nn_conv3d_dilation[] = {1};
+static const tn_nn_conv3d_args tni_defaults_nn_conv3d = {{tni_list_nn_conv3d_stride, 1},
+    {tni_list_nn_conv3d_padding, 1}, {tni_list_nn_conv3d_dilation, 1}, 1, true,
+    TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv3d = {tni_params_nn_conv3d, &tni_defaults_nn_conv3d,
+    tni_names_nn_conv3d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv3d[] = {
+    {"weight", offsetof(tn_nn_conv3d_self, weight)},
+    {"bias", offsetof(tn_nn_conv3d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv3d) = {"Conv3d", &tni_make_conv3d, NULL, tni_fields_conv3d,
+    NULL, 2, 0, offsetof(tn_nn_conv3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose1d);
+static const tn_param tni_params_nn_conv_transpose1d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose1d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose1d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, stride), 0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, padding), 0, 1,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     output_padding), 0, 1, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, dilation), 0, 1,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose1d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose1d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose1d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose1d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose1d_dilation[] = {1};
+static const tn_nn_conv_transpose1d_args tni_defaults_nn_conv_transpose1d = {{tni_list_nn_conv_transpose1d_stride, 1}, {tni_list_nn_conv_transpose1d_padding, 1}, {tni_list_nn_conv_transpose1d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose1d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose1d = {tni_params_nn_conv_transpose1d,
+    &tni_defaults_nn_conv_transpose1d, tni_names_nn_conv_transpose1d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose1d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose1d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose1d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose1d_forward_args tni_defaults_nn_conv_transpose1d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose1d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose1d = {tni_params_nn_conv_transpose1d_forward,
+    &tni_defaults_nn_conv_transpose1d_forward, tni_names_nn_conv_transpose1d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose1d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose1d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose1d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose1d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose1d) = {"ConvTranspose1d", &tni_make_conv_transpose1d, &tni_call_conv_transpose1d, tni_fields_conv_transpose1d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose2d);
+static const tn_param tni_params_nn_conv_transpose2d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose2d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose2d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, padding), 0, 2,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     output_padding), 0, 2, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, dilation), 0, 2,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose2d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose2d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose2d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose2d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose2d_dilation[] = {1};
+static const tn_nn_conv_transpose2d_args tni_defaults_nn_conv_transpose2d = {{tni_list_nn_conv_transpose2d_stride, 1}, {tni_list_nn_conv_transpose2d_padding, 1}, {tni_list_nn_conv_transpose2d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose2d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose2d = {tni_params_nn_conv_transpose2d,
+    &tni_defaults_nn_conv_transpose2d, tni_names_nn_conv_transpose2d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose2d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose2d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose2d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose2d_forward_args tni_defaults_nn_conv_transpose2d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose2d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose2d = {tni_params_nn_conv_transpose2d_forward,
+    &tni_defaults_nn_conv_transpose2d_forward, tni_names_nn_conv_transpose2d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose2d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose2d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose2d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose2d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose2d) = {"ConvTranspose2d", &tni_make_conv_transpose2d, &tni_call_conv_transpose2d, tni_fields_conv_transpose2d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv_transpose3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv_transpose3d);
+static const tn_param tni_params_nn_conv_transpose3d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose3d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv_transpose3d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv_transpose3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, stride), 0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, padding), 0, 3,
+     NULL},
+    {"output_padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     output_padding), 0, 3, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, bias), 0, -1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, dilation), 0, 3,
+     NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args, padding_mode),
+     0, -1, tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv_transpose3d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_conv_transpose3d_stride[] = {1};
+static const int64_t tni_list_nn_conv_transpose3d_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose3d_output_padding[] = {0};
+static const int64_t tni_list_nn_conv_transpose3d_dilation[] = {1};
+static const tn_nn_conv_transpose3d_args tni_defaults_nn_conv_transpose3d = {{tni_list_nn_conv_transpose3d_stride, 1}, {tni_list_nn_conv_transpose3d_padding, 1}, {tni_list_nn_conv_transpose3d_output_padding, 1}, 1, true, {tni_list_nn_conv_transpose3d_dilation, 1}, TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv_transpose3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv_transpose3d = {tni_params_nn_conv_transpose3d,
+    &tni_defaults_nn_conv_transpose3d, tni_names_nn_conv_transpose3d, NULL, 12, 0, 0, 0,
+    sizeof(tn_nn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_conv_transpose3d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_conv_transpose3d_forward_args, input), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_conv_transpose3d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_conv_transpose3d_forward_args tni_defaults_nn_conv_transpose3d_forward = {{NULL,
+    -1}, NULL, NULL};
+static const char *const tni_names_nn_conv_transpose3d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_conv_transpose3d = {tni_params_nn_conv_transpose3d_forward,
+    &tni_defaults_nn_conv_transpose3d_forward, tni_names_nn_conv_transpose3d_forward, NULL, 2, 1,
+    1, 0, sizeof(tn_nn_conv_transpose3d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv_transpose3d[] = {
+    {"weight", offsetof(tn_nn_conv_transpose3d_self, weight)},
+    {"bias", offsetof(tn_nn_conv_transpose3d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose3d) = {"ConvTranspose3d", &tni_make_conv_transpose3d, &tni_call_conv_transpose3d, tni_fields_conv_transpose3d,
+    NULL, 2, 0, offsetof(tn_nn_conv_transpose3d_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
@@ -1012,7 +1261,12 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
+        &tni_module_conv1d,
         &tni_module_conv2d,
+        &tni_module_conv3d,
+        &tni_module_conv_transpose1d,
+        &tni_module_conv_transpose2d,
+        &tni_module_conv_transpose3d,
         &tni_module_max_pool2d,
         &tni_module_avg_pool2d,
         &tni_module_adaptive_avg_pool2d,
@@ -1161,6 +1415,16 @@ TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_devi
     const tn_nn_module_list_args a = {dtype, device, modules};
     return tn_nn_module_list_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_conv1d_at(const char *file, int line, const tn_nn_conv1d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv1d, args);
+}
+TN_API tn_module *tnp_nn_conv1d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_conv1d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
+        device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv1d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args) {
     return tn_module_make(file, line, &tni_module_conv2d, args);
 }
@@ -1170,6 +1434,85 @@ TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_in
     const tn_nn_conv2d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
         device, in_channels, out_channels, kernel_size};
     return tn_nn_conv2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv3d_at(const char *file, int line, const tn_nn_conv3d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv3d, args);
+}
+TN_API tn_module *tnp_nn_conv3d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_conv3d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
+        device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose1d_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose1d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose1d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose1d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose1d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose1d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose1d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose1d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose1d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose1d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose1d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose2d_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose2d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose2d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose2d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose2d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose2d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose2d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose2d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose2d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose2d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose2d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv_transpose3d_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv_transpose3d, args);
+}
+TN_API tn_module *tnp_nn_conv_transpose3d(int64_t in_channels, int64_t out_channels,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    bool bias, tn_ints dilation, tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_conv_transpose3d_args a = {stride, padding, output_padding, groups, bias, dilation,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv_transpose3d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_conv_transpose3d_forward_at(const char *file, int line,
+    const tn_nn_conv_transpose3d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_conv_transpose3d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *input,
+    tn_ints output_size) {
+    const tn_nn_conv_transpose3d_forward_args a = {output_size, module, input};
+    return tn_nn_conv_transpose3d_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
     const tn_nn_max_pool2d_args *args) {

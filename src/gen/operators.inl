@@ -45,6 +45,8 @@
 #include "../ops/indexing/select.c"
 #include "../ops/layers/attention.c"
 #include "../ops/layers/conv.c"
+#include "../ops/layers/conv3d.c"
+#include "../ops/layers/conv_transpose.c"
 #include "../ops/layers/conv_weight.c"
 #include "../ops/layers/loss.c"
 #include "../ops/layers/optimize.c"

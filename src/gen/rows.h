@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 313 };
+enum { TNI_ROW_COUNT = 320 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -123,12 +123,26 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
 TN_PRIV_DECLARE(tn_row, tni_row_conj);
 TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
 TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv1d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv1d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_weight_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose1d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose1d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose2d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose3d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose3d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);

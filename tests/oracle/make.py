@@ -78,16 +78,22 @@ def torch_unfold(self, dimension, size, step):
     return self.unfold(dimension, size, step)  # not nn.functional.unfold
 
 
-def torch_conv2d_input_grad(grad, weight, input_size, stride=1, padding=0, dilation=1, groups=1):
-    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
-    y = F.conv2d(x, weight, None, stride, padding, dilation, groups)
-    return torch.autograd.grad(y, x, grad, create_graph=True)[0]
+def conv_input_grad(conv):
+    def f(grad, weight, input_size, stride=1, padding=0, dilation=1, groups=1):
+        x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+        return torch.autograd.grad(conv(x, weight, None, stride, padding, dilation, groups), x, grad, create_graph=True)[0]
+    return f
 
 
-def torch_conv2d_weight_grad(grad, input, weight_size, stride=1, padding=0, dilation=1, groups=1):
-    w = torch.zeros(weight_size, dtype=grad.dtype, requires_grad=True)
-    y = F.conv2d(input, w, None, stride, padding, dilation, groups)
-    return torch.autograd.grad(y, w, grad, create_graph=True)[0]
+def conv_weight_grad(conv):
+    def f(grad, input, weight_size, stride=1, padding=0, dilation=1, groups=1):
+        w = torch.zeros(weight_size, dtype=grad.dtype, requires_grad=True)
+        return torch.autograd.grad(conv(input, w, None, stride, padding, dilation, groups), w, grad, create_graph=True)[0]
+    return f
+
+
+torch_conv2d_input_grad, torch_conv2d_weight_grad = conv_input_grad(F.conv2d), conv_weight_grad(F.conv2d)
+torch_conv3d_input_grad, torch_conv3d_weight_grad = conv_input_grad(F.conv3d), conv_weight_grad(F.conv3d)
 
 
 def torch_linalg_solve_lu(A, B, left=True, check_errors=False):

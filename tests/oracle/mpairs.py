@@ -28,6 +28,13 @@ OWN = {  # samples of options: inputs; pools of options
     "Conv2d": (["4 8 [3,2]: (2,4,7,6)", "4 4 [2]: (4,6,5)"],
                {"stride": ["[1]", "[2]", "[2,1]"], "padding": ["[0]", "[1]", "[2,1]"], "dilation": ["[1]", "[1,2]"],
                 "groups": ["1", "2", "4", "3"], "bias": BOTH, "padding_mode": ["zeros"]}),
+    **{f"Conv{n}d": (samples, {"stride": ["[1]", "[2]"], "padding": ["[0]", "[1]"], "dilation": ["[1]", "[2]"], "groups": ["1", "2", "3"],
+                                "bias": BOTH, "padding_mode": ["zeros"]})
+       for n, samples in ((1, ["4 8 [3]: (2,4,9)", "4 4 [2]: (4,7)"]), (3, ["2 4 [3,2,1]: (2,2,5,4,3)", "2 2 [2]: (2,4,3,5)"]))},
+    **{f"ConvTranspose{n}d": (samples, {"stride": ["[1]", "[2]"], "padding": ["[0]", "[1]"], "output_padding": ["[0]", "[1]"],
+                                         "dilation": ["[1]", "[2]"], "groups": ["1", "2", "3"], "bias": BOTH, "padding_mode": ["zeros"]})
+       for n, samples in ((1, ["4 8 [3]: (2,4,5)", "4 4 [2]: (4,4)", "4 4 [3]: (2,4,5) [10]"]), (2, ["4 8 [3,2]: (2,4,3,4)", "4 4 [2]: (4,3,3)"]),
+                          (3, ["2 4 [3,2,2]: (1,2,3,2,3)", "2 2 [2]: (2,3,2,3)"]))},
     "BatchNorm1d": (["3: (4,3)", "3: (4,3,2)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
                                                "track_running_stats": BOTH, "bias": BOTH}),
     "BatchNorm2d": (["3: (4,3,2,3)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,

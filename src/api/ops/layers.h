@@ -231,6 +231,186 @@ TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* --- 3-D convolution and the gradients of its input and weight: the loops of conv.c and
+ * conv_weight.c, where the taps along the depth are channels --- */
+
+/* conv2d of volumes: the sums also run along the depth.
+ *   schema  conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3]
+ *           padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O)
+ *           -> (N, O, D', H', W') or (O, D', H', W')
+ *   example tn_conv3d(x, w, .padding = TN_DIMS(1)) */
+typedef struct tn_conv3d_args {
+    tn_tensor *out;
+    tn_tensor *bias;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_args;
+TN_API tn_tensor *tn_conv3d_at(const char *file, int line, const tn_conv3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d(input_, ...) TNI_CALL(tn_conv3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.
+ *   schema  conv3d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, C, D, H,
+ *           W) -> input_size
+ *   example tn_conv3d_input_grad(d, w, TN_DIMS(1, 3, 4, 8, 8)) */
+typedef struct tn_conv3d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *weight;
+    tn_ints input_size;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_input_grad_args;
+TN_API tn_tensor *tn_conv3d_input_grad_at(const char *file, int line,
+    const tn_conv3d_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight,
+    tn_ints input_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv3d_input_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
+#endif
+
+/* The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.
+ *   schema  conv3d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[3] stride=1,
+ *           int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH,
+ *           kW) -> weight_size
+ *   example tn_conv3d_weight_grad(d, x, TN_DIMS(16, 3, 3, 3, 3)) */
+typedef struct tn_conv3d_weight_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *input;
+    tn_ints weight_size;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_weight_grad_args;
+TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
+    const tn_conv3d_weight_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input,
+    tn_ints weight_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv3d_weight_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
+#endif
+
+/* --- transposed convolutions, and those of one dimension: compositions of the convolutions
+ * of two and three dimensions --- */
+
+/* conv2d of lines: y(n, o, q) = bias(o) + sum over c, j of weight(o, c, j) input(n, c, q stride + j
+ * dilation - padding).
+ *   schema  conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1]
+ *           padding=0, int[1] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O,
+ *           L')
+ *   example tn_conv1d(x, w, .padding = TN_DIMS(1)) */
+typedef struct tn_conv1d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv1d_at(const char *file, int line,
+    const tn_conv1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv1d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv1d, .stride = TN_DIMS(1), \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, .input = input_, \
+    .weight = __VA_ARGS__))
+#endif
+
+/* conv_transpose2d of lines.
+ *   schema  conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1,
+ *           int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) ->
+ *           Tensor
+ *   shapes  input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O) -> (N, O, L') or (O,
+ *           L')
+ *   example tn_conv_transpose1d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose1d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose1d_at(const char *file, int line,
+    const tn_conv_transpose1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose1d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose1d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose1d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* The transposed map of conv2d: each element of input, times the kernel, is added to the output at
+ * stride times its place, less padding. output_padding adds to the output's size on one side.
+ * Vincent Dumoulin and Francesco Visin, A guide to convolution arithmetic for deep learning.
+ *   schema  conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2]
+ *           stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2]
+ *           dilation=1) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W), weight (C, O / groups, kH, kW), bias (O) -> (N, O,
+ *           H', W') or (O, H', W')
+ *   example tn_conv_transpose2d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose2d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose2d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose2d_at(const char *file, int line,
+    const tn_conv_transpose2d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose2d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose2d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose2d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* conv_transpose2d of volumes.
+ *   schema  conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3]
+ *           stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3]
+ *           dilation=1) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O)
+ *           -> (N, O, D', H', W') or (O, D', H', W')
+ *   example tn_conv_transpose3d(x, w, .stride = TN_DIMS(2)) */
+typedef struct tn_conv_transpose3d_args {
+    tn_tensor *bias;
+    tn_ints stride, padding, output_padding;
+    int64_t groups;
+    tn_ints dilation;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv_transpose3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv_transpose3d_at(const char *file, int line,
+    const tn_conv_transpose3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_transpose3d(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, tn_ints padding, tn_ints output_padding, int64_t groups,
+    tn_ints dilation);
+#ifndef __cplusplus
+#define tn_conv_transpose3d(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv_transpose3d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .output_padding = TN_DIMS(0), .groups = 1, \
+    .dilation = TN_DIMS(1), .input = input_, .weight = __VA_ARGS__))
+#endif
+
 /* --- the gradient of a convolution's weight: a matrix product over all pixels --- */
 
 /* The gradient of conv2d's weight, from grad, the gradient of its output: the sum over n, p,

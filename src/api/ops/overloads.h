@@ -652,6 +652,25 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one contiguous(
     site at = site()) {
     return K::call(tn_contiguous_at, at, {self.value});
 }
+struct conv1d_options {
+    typedef conv1d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tensor_ref input,
+    tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1},
+    int_list padding = {0}, int_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv1d_at, at, {bias.value, stride.value, padding.value, dilation.value,
+        groups.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tensor_ref input,
+    tensor_ref weight, conv1d_options o, site at = site()) {
+    return K::call(tn_conv1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, input.value, weight.value});
+}
 struct conv2d_options {
     typedef conv2d_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -698,6 +717,81 @@ template <class K = as_objects> inline typename K::one conv2d_weight_grad(tensor
     tensor_ref input, int_list weight_size, conv2d_weight_grad_options o, site at = site()) {
     return K::call(tn_conv2d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+}
+typedef conv2d_options conv3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d(tensor_ref input,
+    tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1},
+    size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_at, at, {nullptr, bias.value, stride.value, padding.value,
+        dilation.value, groups.value, input.value, weight.value});
+}
+template <class K = as_objects> inline typename K::one conv3d(tensor_ref input, tensor_ref weight,
+    conv3d_options o, site at = site()) {
+    return K::call(tn_conv3d_at, at, {o.out.value, o.bias.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, input.value, weight.value}, o.out);
+}
+typedef conv2d_input_grad_options conv3d_input_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_input_grad(tensor_ref grad, tensor_ref weight, int_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_input_grad_at, at, {nullptr, stride.value, padding.value,
+        dilation.value, groups.value, grad.value, weight.value, input_size.value});
+}
+template <class K = as_objects> inline typename K::one conv3d_input_grad(tensor_ref grad,
+    tensor_ref weight, int_list input_size, conv3d_input_grad_options o, site at = site()) {
+    return K::call(tn_conv3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, grad.value, weight.value, input_size.value}, o.out);
+}
+typedef conv2d_input_grad_options conv3d_weight_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_weight_grad(tensor_ref grad, tensor_ref input, int_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_weight_grad_at, at, {nullptr, stride.value, padding.value,
+        dilation.value, groups.value, grad.value, input.value, weight_size.value});
+}
+template <class K = as_objects> inline typename K::one conv3d_weight_grad(tensor_ref grad,
+    tensor_ref input, int_list weight_size, conv3d_weight_grad_options o, site at = site()) {
+    return K::call(tn_conv3d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+}
+struct conv_transpose1d_options {
+    typedef conv_transpose1d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(kept_int_list, dilation, {1})
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0}, integer groups = 1, int_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose1d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, conv_transpose1d_options o, site at = site()) {
+    return K::call(tn_conv_transpose1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
+}
+struct conv_transpose2d_options {
+    typedef conv_transpose2d_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(kept_size_list, dilation, {1})
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose2d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose2d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose2d(tensor_ref input, tensor_ref weight, conv_transpose2d_options o, site at = site()) {
+    return K::call(tn_conv_transpose2d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
+}
+typedef conv_transpose2d_options conv_transpose3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
+    return K::call(tn_conv_transpose3d_at, at, {bias.value, stride.value, padding.value,
+        output_padding.value, groups.value, dilation.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, conv_transpose3d_options o, site at = site()) {
+    return K::call(tn_conv_transpose3d_at, at, {o.bias.value, o.stride.value, o.padding.value,
+        o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
 }
 template <class K = as_objects> inline typename K::one copy_(tensor_ref self, tensor_ref src,
     site at = site()) {
@@ -3079,9 +3173,16 @@ TNI_TN_END
 #define tn_clone(...) tn::clone<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conj(...) tn::conj<tn::detail::as_c>(__VA_ARGS__)
 #define tn_contiguous(...) tn::contiguous<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv1d(...) tn::conv1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d(...) tn::conv2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_input_grad(...) tn::conv2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_weight_grad(...) tn::conv2d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d(...) tn::conv3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d_input_grad(...) tn::conv3d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d_weight_grad(...) tn::conv3d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose1d(...) tn::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose2d(...) tn::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_transpose3d(...) tn::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copy_(...) tn::copy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign(...) tn::copysign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign_(...) tn::copysign_<tn::detail::as_c>(__VA_ARGS__)

@@ -459,6 +459,48 @@ template <class K> class module_list : public detail::module_of<K, tn_nn_module_
 typedef rows::module_list<detail::as_objects> module_list;
 }
 namespace nn {
+struct conv1d_options {
+    typedef conv1d_options self_;
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class conv1d : public detail::module_of<K, tn_nn_conv1d_self> {
+  public:
+    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
+        int_list stride = {1}, int_list padding = {0}, int_list dilation = {1}, integer groups = 1,
+        flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv1d_args a = {stride.value, padding.value, dilation.value, groups.value,
+            bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
+            kernel_size.value};
+        this->made(tn_nn_conv1d_at(at.file, at.line, &a));
+    }
+    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
+        conv1d_options o, site at = site::here()) {
+        const tn_nn_conv1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
+            out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv1d_at(at.file, at.line, &a));
+    }
+    explicit conv1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv1d_self::bias); }
+};
+}
+typedef rows::conv1d<detail::as_objects> conv1d;
+}
+namespace nn {
 struct conv2d_options {
     typedef conv2d_options self_;
     TNI_OPTION(kept_size_list, stride, {1})
@@ -499,6 +541,258 @@ template <class K> class conv2d : public detail::module_of<K, tn_nn_conv2d_self>
 };
 }
 typedef rows::conv2d<detail::as_objects> conv2d;
+}
+namespace nn {
+struct conv3d_options {
+    typedef conv3d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class conv3d : public detail::module_of<K, tn_nn_conv3d_self> {
+  public:
+    explicit conv3d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list dilation = {1},
+        integer groups = 1, flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv3d_args a = {stride.value, padding.value, dilation.value, groups.value,
+            bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
+            kernel_size.value};
+        this->made(tn_nn_conv3d_at(at.file, at.line, &a));
+    }
+    explicit conv3d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv3d_options o, site at = site::here()) {
+        const tn_nn_conv3d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
+            out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv3d_at(at.file, at.line, &a));
+    }
+    explicit conv3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv3d_self::bias); }
+};
+}
+typedef rows::conv3d<detail::as_objects> conv3d;
+}
+namespace nn {
+struct conv_transpose1d_options {
+    typedef conv_transpose1d_options self_;
+    TNI_OPTION(kept_int_list, stride, {1})
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose1d_forward_options {
+    typedef conv_transpose1d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
+    tensor_ref input, conv_transpose1d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose1d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose1d : public detail::module_of<K,
+    tn_nn_conv_transpose1d_self> {
+  public:
+    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
+        int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0},
+        integer groups = 1, flag bias = true, int_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose1d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose1d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
+        conv_transpose1d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose1d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose1d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose1d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose1d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose1d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose1d<detail::as_objects> conv_transpose1d;
+}
+namespace nn {
+struct conv_transpose2d_options {
+    typedef conv_transpose2d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose2d_forward_options {
+    typedef conv_transpose2d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
+    tensor_ref input, conv_transpose2d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose2d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose2d : public detail::module_of<K,
+    tn_nn_conv_transpose2d_self> {
+  public:
+    explicit conv_transpose2d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
+        integer groups = 1, flag bias = true, size_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose2d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose2d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose2d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv_transpose2d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose2d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose2d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose2d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose2d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose2d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose2d<detail::as_objects> conv_transpose2d;
+}
+namespace nn {
+struct conv_transpose3d_options {
+    typedef conv_transpose3d_options self_;
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
+    TNI_OPTION(integer, groups, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct conv_transpose3d_forward_options {
+    typedef conv_transpose3d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
+    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
+    tensor_ref input, conv_transpose3d_forward_options o, site at = site()) {
+    return K::call(tn_nn_conv_transpose3d_forward_at, at, {o.output_size.value, module,
+        input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class conv_transpose3d : public detail::module_of<K,
+    tn_nn_conv_transpose3d_self> {
+  public:
+    explicit conv_transpose3d(integer in_channels, integer out_channels, size_list kernel_size,
+        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
+        integer groups = 1, flag bias = true, size_list dilation = {1},
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_conv_transpose3d_args a = {stride.value, padding.value, output_padding.value,
+            groups.value, bias.value, dilation.value, padding_mode, dtype, device,
+            in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose3d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose3d(integer in_channels, integer out_channels, size_list kernel_size,
+        conv_transpose3d_options o, site at = site::here()) {
+        const tn_nn_conv_transpose3d_args a = {o.stride.value, o.padding.value,
+            o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
+            o.dtype, o.device, in_channels.value, out_channels.value, kernel_size.value};
+        this->made(tn_nn_conv_transpose3d_at(at.file, at.line, &a));
+    }
+    explicit conv_transpose3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "conv_transpose3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_conv_transpose3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_conv_transpose3d_self::bias); }
+    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, this->p_,
+            input.value});
+    }
+    typename K::one operator()(tensor_ref input, conv_transpose3d_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_conv_transpose3d_forward_at, at, {o.output_size.value, this->p_,
+            input.value});
+    }
+};
+}
+typedef rows::conv_transpose3d<detail::as_objects> conv_transpose3d;
 }
 namespace nn {
 struct max_pool2d_options {
@@ -1312,7 +1606,21 @@ TNI_TN_END
     tn::nn::multihead_attention_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_sequential(...) tn::nn::rows::sequential<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_module_list(...) tn::nn::rows::module_list<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv1d(...) tn::nn::rows::conv1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_conv2d(...) tn::nn::rows::conv2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv3d(...) tn::nn::rows::conv3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose1d(...) \
+    tn::nn::rows::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose1d_forward(...) \
+    tn::nn::conv_transpose1d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_conv_transpose2d(...) \
+    tn::nn::rows::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose2d_forward(...) \
+    tn::nn::conv_transpose2d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_conv_transpose3d(...) \
+    tn::nn::rows::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_conv_transpose3d_forward(...) \
+    tn::nn::conv_transpose3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool2d(...) \

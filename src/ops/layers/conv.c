@@ -25,45 +25,35 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
 }
 
 /* Whether a tensor of this shape has few enough elements that no later product overflows. */
-static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
+static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
     int64_t n;
     return a >= 0 && tni_mul(a, b, &n) && tni_mul(n, c, &n) && tni_mul(n, d, &n) &&
-           n < (int64_t)1 << 48;
+           tni_mul(n, e, &n) && n < (int64_t)1 << 48;
 }
 
-/* Sizes of input and weight and the options to s. */
-TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
-                             tn_ints padding, tn_ints dilation, int64_t groups) {
+/* Numbers of dimensions, and sizes of which the sums and products below fit into 64 bits. */
+static bool cv_check_sizes(tn_frame *f, int dims, tn_ints x, tn_ints w) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    /* Options first: one number stands for both dimensions. */
-    if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
-        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
-        return false;
-    if (x.n != 3 && x.n != 4)
-        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
+    if (d != dims + 1 && d != dims + 2)
+        return tn_fail(f, TN_INVALID, "expected input %s, got %s",
+                       dims == 2 ? "(N, C, H, W) or (C, H, W)" : "(N, C, D, H, W) or (C, D, H, W)",
                        tni_shape_text(has, sizeof has, d, x.at));
-    if (w.n != 4)
-        return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
-                       tni_shape_text(has, sizeof has, (int)w.n, w.at));
-    for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
+    if (w.n != dims + 2)
+        return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, %skH, kW), got %s",
+                       dims == 2 ? "" : "kD, ", tni_shape_text(has, sizeof has, (int)w.n, w.at));
+    for (int i = 0; i < dims + 2; i++)
         if (w.at[i] > INT32_MAX || w.at[i] < 0 ||
             (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
             return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s is supported",
                            tni_shape_text(has, sizeof has, d, x.at),
-                           tni_shape_text(wants, sizeof wants, 4, w.at));
-    /* x (n, c, h, w), or (c, h, w) as a batch of one; weight (o, cg, kh, kw). */
-    s->batched = x.n == 4;
-    s->n = s->batched ? x.at[0] : 1;
-    s->c = x.at[d - 3];
-    s->h = x.at[d - 2];
-    s->w = x.at[d - 1];
-    s->o = w.at[0];
-    s->cg = w.at[1];
-    s->kh = w.at[2];
-    s->kw = w.at[3];
-    /* Channels divide into groups; a group reads cg channels and makes og. */
+                           tni_shape_text(wants, sizeof wants, dims + 2, w.at));
+    return true;
+}
+
+/* Channels divide into groups; a group reads cg channels and makes og. */
+static bool cv_check_groups(tn_frame *f, tni_cv_shape *s, tn_ints w, int64_t groups) {
+    char has[160];
     s->groups = groups;
     if (groups < 1 || s->o % groups != 0 || s->o < 1)
         return tn_fail(f, TN_INVALID, "%lld output channels are not divisible into %lld groups",
@@ -71,28 +61,87 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
     if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
         return tn_fail(f, TN_INVALID,
                        "input has %lld channels, but weight %s and groups %lld need %lld",
-                       (long long)s->c, tni_shape_text(has, sizeof has, 4, w.at), (long long)groups,
-                       (long long)(s->cg * groups));
+                       (long long)s->c, tni_shape_text(has, sizeof has, (int)w.n, w.at),
+                       (long long)groups, (long long)(s->cg * groups));
     s->og = s->o / groups;
-    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
+    return true;
+}
+
+/* The output's size, which needs a kernel that fits into the padded input. */
+static bool cv_lengths(tn_frame *f, tni_cv_shape *s) {
+    const int64_t k[3] = {s->kd, s->kh, s->kw}, each[3] = {s->dd, s->dh, s->dw},
+                  room[3] = {s->d + 2 * s->pd, s->h + 2 * s->ph, s->w + 2 * s->pw};
+    const int from = 3 - s->dims;
+    char kernel[96], dilation[96], padded[96];
+    if (s->kd >= 1 && s->kh >= 1 && s->kw >= 1 &&
+        cv_length(s->d, s->kd, s->sd, s->pd, s->dd, &s->od) &&
+        cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) &&
+        cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
+        return true;
+    return tn_fail(f, TN_INVALID, "kernel %s with dilation %s is larger than the padded input %s",
+                   tni_shape_text(kernel, sizeof kernel, s->dims, k + from),
+                   tni_shape_text(dilation, sizeof dilation, s->dims, each + from),
+                   tni_shape_text(padded, sizeof padded, s->dims, room + from));
+}
+
+/* Sizes of input and weight and the options to s. */
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, int dims, tn_ints x, tn_ints w,
+                             tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    /* By the dimension: depth, rows, columns. In two the depth is 1. */
+    int64_t by[3] = {1, 1, 1}, pad[3] = {0, 0, 0}, each[3] = {1, 1, 1};
+    const int from = 3 - dims;
+    /* Options first: one number stands for all dimensions. */
+    if (!tni_each_of(f, stride, "stride", dims, 1, by + from) ||
+        !tni_each_of(f, padding, "padding", dims, 0, pad + from) ||
+        !tni_each_of(f, dilation, "dilation", dims, 1, each + from) ||
+        !cv_check_sizes(f, dims, x, w))
+        return false;
+    s->sd = by[0], s->sh = by[1], s->sw = by[2];
+    s->pd = pad[0], s->ph = pad[1], s->pw = pad[2];
+    s->dd = each[0], s->dh = each[1], s->dw = each[2];
+    /* x (n, c, h, w), or (c, h, w) as a batch of one; weight (o, cg, kh, kw). */
+    const int64_t *in = x.at + x.n - dims, *k = w.at + 2;
+    s->dims = dims;
+    s->batched = x.n == dims + 2;
+    s->n = s->batched ? x.at[0] : 1;
+    s->c = in[-1];
+    s->d = dims == 3 ? in[0] : 1;
+    s->h = in[dims - 2];
+    s->w = in[dims - 1];
+    s->o = w.at[0];
+    s->cg = w.at[1];
+    s->kd = dims == 3 ? k[0] : 1;
+    s->kh = k[dims - 2];
+    s->kw = k[dims - 1];
+    if (!cv_check_groups(f, s, w, groups)) return false;
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps) || !tni_mul(s->taps, s->kd, &s->taps))
         return tn_fail(f, TN_MEMORY, "the weight is too large");
-    /* The output's size, which needs a kernel that fits into the padded input. */
-    if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
-        !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
-        return tn_fail(f, TN_INVALID,
-                       "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded "
-                       "input (%lld, %lld)",
-                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
-                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (!cv_lengths(f, s)) return false;
     /* A single output row has no next one: a smaller step keeps the phases few. */
     if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
     if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
     /* Elements of input, weight and output stay below 2^48, so that offsets and
      * amounts of work fit. */
-    if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
-        !cv_fits(s->n, s->o, s->oh, s->ow))
+    if (!cv_fits(s->n, s->c, s->d, s->h, s->w) || !cv_fits(s->o, s->cg, s->kd, s->kh, s->kw) ||
+        !cv_fits(s->n, s->o, s->od, s->oh, s->ow))
         return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return true;
+}
+
+/* Sizes (n, c, d, h, w) without the depth in two dimensions, and without n if the input
+ * had none. */
+static int cv_size(const tni_cv_shape *s, int64_t c, int64_t d, int64_t h, int64_t w,
+                   int64_t size[5]) {
+    int n = 0;
+    if (s->batched) size[n++] = s->n;
+    size[n++] = c;
+    if (s->dims == 3) size[n++] = d;
+    size[n++] = h;
+    size[n++] = w;
+    return n;
+}
+TN_PRIV int tni_cv_output_size(const tni_cv_shape *s, int64_t size[5]) {
+    return cv_size(s, s->o, s->od, s->oh, s->ow, size);
 }
 
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
@@ -170,7 +219,7 @@ static void cv_run(cv_job *j, bool direct) {
 
 /* --- scratch and small tensors ---------------------------------------------------------------- */
 
-/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a
+/* A small tensor of up to 5 dimensions as row-major numbers of the compute type: itself, or a
  * copy in `room`. */
 static bool cv_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && (t->dtype == TN_F32 || t->dtype == TN_F64);
@@ -193,25 +242,32 @@ static const void *cv_plain(const tn_tensor *t, void *room) {
     return room;
 }
 
-/* A result that is computed elsewhere, in float: rounded once, a row of `n` at a time. */
+/* A result of 16 bits that is computed elsewhere, in float (image, channel, n): rounded once, a row
+ * of n at a time. */
 typedef struct cv_narrow {
     const float *from;
     char *to;
-    int64_t n;
+    int64_t n, channels, image, row; /* image, row: steps of the result in elements */
     int dtype;
 } cv_narrow;
 static void cv_narrow_task(void *arg, int64_t i) {
     const cv_narrow *v = (const cv_narrow *)arg;
-    tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
+    const int64_t at = i / v->channels * v->image + i % v->channels * v->row;
+    tni_lanes_save(v->to + at * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
+}
+static void cv_narrow_run(tn_context *context, const float *from, char *to, const tn_tensor *out,
+                          const cv_job *j, int64_t images, int64_t channels, int64_t pixels) {
+    cv_narrow v = {from, to, pixels, channels, j->v.c_image, j->v.c_row, out->dtype};
+    tni_parallel(context, images * channels, cv_narrow_task, &v);
+}
+/* Steps of a result's planes (image, channel): an image is a plane of a volume of `depth`. Results
+ * in float lie image by image. */
+static void cv_planes(cv_job *j, int64_t channels, int64_t depth, int64_t pixels, bool apart) {
+    j->v.c_image = depth > 1 && !apart ? pixels : channels * pixels;
+    j->v.c_row = apart ? pixels : depth * pixels;
 }
 
 /* --- conv2d ----------------------------------------------------------------------------------- */
-
-static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
-    TN_ARGS(conv2d, a, f);
-    return tni_cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
-                           a->dilation, a->groups);
-}
 
 /* What a call lays out in its scratch: offsets of taps, weight and bias where they are not plain,
  * the copy of a round's input, and results of 16-bit dtypes in float. */
@@ -221,10 +277,10 @@ typedef struct cv_forward {
     void *weight, *bias, *copy, *result;
 } cv_forward;
 
-static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
+static bool cv_forward_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    tni_cv_source_tensor(&p->source, f->in[0]);
+    tni_cv_source_tensor(&p->source, f->in[0], s->dims);
     if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
     /* The direct kernel reads beyond a row of the source, which x itself does not allow. */
     if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
@@ -236,94 +292,105 @@ static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv
     return r->fits;
 }
 
-static bool conv2d_check(tn_frame *f) {
+TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
     const tn_tensor *bias = f->in[2];
     char has[160];
-    int64_t size[4];
-    tni_cv_shape s;
+    int64_t size[5];
     cv_forward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias, true) || !conv2d_shape(f, &s))
-        return false;
-    if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
-        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
+    const int ndim = tni_cv_output_size(s, size);
+    if (bias && (bias->ndim != 1 || bias->size[0] != s->o))
+        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s->o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
-    /* The output is (n, o, oh, ow), without n if the input had none. */
-    size[0] = s.n;
-    size[1] = s.o;
-    size[2] = s.oh;
-    size[3] = s.ow;
     /* With no base the room only counts: so check asks for what run will take. */
-    if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
+    if (!tni_cv_is_plain(f->in[0])) cv_forward_lay(f, s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->o * s->od * s->oh * s->ow)
                                       : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
 }
 
-static void conv2d_run(tn_frame *f) {
+/* a (og, taps) is weight as it is; c (image, og, pixels) the output. All of a group, which cv_task
+ * moves on. */
+static void cv_forward_job(tn_frame *f, const tni_cv_shape *s, const cv_forward *p, cv_job *j) {
+    j->context = f->block->context;
+    j->size = tni_cv_size(&p->source);
+    j->groups = s->groups;
+    j->v.m = s->og;
+    j->v.k = s->taps;
+    j->v.a = cv_plain(f->in[1], p->weight);
+    j->v.bias = f->in[2] ? cv_plain(f->in[2], p->bias) : NULL;
+    j->v.offset = p->offset;
+    j->v.image_step = tni_cv_image_step(&p->source);
+    /* Steps from group to group, then within the output, in elements. */
+    j->a_group = s->og * s->taps;
+    j->bias_group = s->og;
+    j->source_group = s->cg * s->kd * tni_cv_channel_step(&p->source);
+    j->v.c_line = s->ow;
+    j->v.c_col = 1;
+}
+
+TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s) {
     tn_context *context = f->block->context;
     const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t pixels = s->oh * s->ow, bytes = tni_dtype_size(f->out[0]);
     tni_cv_room r = {(char *)f->scratch, 0, true};
-    tni_cv_shape s;
     cv_forward p;
     cv_job j;
-    if (!conv2d_shape(f, &s)) return;
     /* Integers and complex numbers have plain loops. */
     if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
+        tni_cv_plain_run(f, s, TNI_CV_OUTPUT);
         return;
     }
-    if (!conv2d_lay(f, &s, &p, &r)) return;
-    /* a (og, taps) is weight as it is; c (image, og, pixels) the output. All of a group, which
-     * cv_task moves on. */
-    tni_cv_offsets_forward(&p.source, &s, p.offset);
-    j.context = context;
-    j.size = tni_cv_size(&p.source);
-    j.groups = s.groups;
-    j.v.m = s.og;
-    j.v.k = s.taps;
-    j.v.a = cv_plain(f->in[1], p.weight);
-    j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
-    j.v.offset = p.offset;
-    j.v.image_step = tni_cv_image_step(&p.source);
-    /* Steps from group to group, then within the output, in elements. */
-    j.a_group = s.og * s.taps;
-    j.bias_group = s.og;
-    j.source_group = s.cg * tni_cv_channel_step(&p.source);
-    j.c_group = s.og * s.oh * s.ow;
-    j.v.c_image = s.o * s.oh * s.ow;
-    j.v.c_row = s.oh * s.ow;
-    j.v.c_line = s.ow;
-    j.v.c_col = 1;
+    if (!cv_forward_lay(f, s, &p, &r)) return;
+    tni_cv_offsets_forward(&p.source, s, p.offset);
+    cv_forward_job(f, s, &p, &j);
     /* Round by round: the images of a round are laid out, then convolved. */
-    for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
-        char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
+    for (int64_t first = 0, n; first < s->n * s->od; first += n) {
+        char *to = tni_bytes_at(f->out[0]) +
+                   (first / s->od * s->o * s->od + first % s->od) * pixels * bytes;
+        n = tni_cv_source_count(&p.source, first, s->n * s->od);
         tni_cv_source_round(context, &p.source, first, n, p.copy);
-        j.v.height = s.oh;
-        j.v.width = s.ow;
+        cv_planes(&j, s->o, s->od, pixels, half);
+        j.c_group = s->og * j.v.c_row;
+        j.v.height = s->oh;
+        j.v.width = s->ow;
         j.v.pitch = tni_cv_pitch(&p.source);
         j.v.source = p.source.at;
         j.v.source_end = tni_cv_source_end(&p.source, n);
         j.v.c = half ? (char *)p.result : to;
-        j.pixels = n * s.oh * s.ow;
-        cv_run(&j, cv_is_direct(s.og, s.taps));
+        j.pixels = n * pixels;
+        cv_run(&j, cv_is_direct(s->og, s->taps));
         /* Results in float are rounded to the dtype row by row. */
-        if (half) {
-            TNI_PATH(conv_half);
-            cv_narrow v;
-            v.from = (const float *)p.result;
-            v.to = to;
-            v.n = s.oh * s.ow;
-            v.dtype = f->out[0]->dtype;
-            tni_parallel(context, n * s.o, cv_narrow_task, &v);
-        }
+        if (!half) continue;
+        TNI_PATH(conv_half);
+        cv_planes(&j, s->o, s->od, pixels, false);
+        cv_narrow_run(context, (const float *)p.result, to, f->out[0], &j, n, s->o, pixels);
     }
 }
 
+TN_PRIV tn_tensor *tni_cv_bias_grad(tn_tensor *d, int dims) {
+    /* The sum over all dimensions but the channels, and the batch where there is one. */
+    static const int64_t others[4] = {0, -3, -2, -1};
+    const int n = d->ndim - 1;
+    const int64_t first[4] = {0, -dims, 1 - dims, -1};
+    return tnp_sum(d, tni_ints(n > dims ? first : others + 4 - n, n), false, TN_NO_DTYPE);
+}
+
+static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv2d, a, f);
+    return tni_cv_shape_of(f, s, 2, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv2d_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], f->in[2], true) && conv2d_shape(f, &s) &&
+           tni_cv_forward_check(f, &s);
+}
+static void conv2d_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv2d_shape(f, &s)) tni_cv_forward_run(f, &s);
+}
 static void conv2d_grad(tn_gradient *g) {
-    /* bias gets the sum over all dimensions but the channels. */
-    static const int64_t others[3] = {0, -2, -1};
     TN_ARGS(conv2d, a, g);
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
     if (g->want[0])
@@ -334,10 +401,7 @@ static void conv2d_grad(tn_gradient *g) {
         tn_give(g, 1,
                 tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
                                        a->groups));
-    if (g->in[2] && g->want[2])
-        tn_give(g, 2,
-                tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false,
-                        TN_NO_DTYPE));
+    if (g->in[2] && g->want[2]) tn_give(g, 2, tni_cv_bias_grad(d, 2));
 }
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), where input is zero outside its bounds. The output channels of group g
@@ -364,14 +428,14 @@ TN_OPERATOR(conv2d,
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
-    const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
+    int64_t size[5];
     char has[160], wants[160];
-    bool same = d->ndim == (s->batched ? 4 : 3);
-    for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
-    return same ||
-           tn_fail(f, TN_INVALID, "expected grad %s, got %s",
-                   tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
-                   tni_shape_text(has, sizeof has, d->ndim, d->size));
+    const int ndim = tni_cv_output_size(s, size);
+    bool same = d->ndim == ndim;
+    for (int i = 0; same && i < ndim; i++) same = d->size[i] == size[i];
+    return same || tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                           tni_shape_text(wants, sizeof wants, ndim, size),
+                           tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
 /* --- gradient of the input: a convolution of grad for each phase of the stride ---------------- */
@@ -416,16 +480,24 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
      * smallest shift is 0. */
     p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
     p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
-    tni_cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(d, f->in[0], s->dims);
+    /* Along the depth taps are channels: plane z of the input takes tap i from plane
+     * (z + padding - i dilation) / stride, where that is a whole number. */
+    d->channels *= s->kd;
+    d->kd = s->kd;
+    d->depths = s->d;
+    d->i_step = -s->dd;
+    d->z_first = s->pd;
+    d->z_by = s->sd;
     d->sh = d->sw = 1;
     d->top = -p->y.low;
     d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!tni_cv_source_plan_layout(d, s->n)) return r->fits = false;
-    if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
+    if (!tni_cv_source_plan_layout(d, s->n * s->d)) return r->fits = false;
+    if (cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw)) d->in_place = false;
     /* All taps of all phases have a place in offset and packed: each belongs to one phase. */
-    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
+    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kd * s->kh * s->kw, 8);
     p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
     p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
     p->packed = tni_cv_take(r, f->in[1]->numel, size);
@@ -451,7 +523,7 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
             p->tap[n++] = t;
         }
         /* Offsets (o, i, j) in the source, which begins at the smallest shift. */
-        for (int64_t o = 0; o < s->og; o++)
+        for (int64_t o = 0; o < s->og * s->kd; o++)
             for (int64_t t = 0; t < n; t++)
                 *offset++ =
                     o * channel +
@@ -459,9 +531,10 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
                     cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
         /* Weights (c, o, i, j): channel c of the input is channel c mod cg of group c / cg. */
         for (int64_t c = 0; c < s->c; c++)
-            for (int64_t o = 0; o < s->og; o++) {
-                const char *from = (const char *)p->weight +
-                                   ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+            for (int64_t o = 0; o < s->og * s->kd; o++) {
+                const int64_t row = (c / s->cg * s->og + o / s->kd) * s->cg + c % s->cg;
+                const char *from =
+                    (const char *)p->weight + (row * s->kd + o % s->kd) * taps * size;
                 for (int64_t t = 0; t < n; t++, a += size) {
                     if (size == 4)
                         memcpy(a, from + p->tap[t] * 4, 4);
@@ -485,7 +558,7 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     /* The matrix product of this phase: cg input channels from og output channels
      * times its taps. */
     j->v.m = s->cg;
-    j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
+    j->v.k = s->og * s->kd * cv_count(&p->y, py) * cv_count(&p->x, px);
     j->v.a = (const char *)p->packed + *done * s->c * j->size;
     j->v.bias = NULL;
     j->v.offset = p->offset + *done;
@@ -500,83 +573,81 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->v.pitch = tni_cv_pitch(&p->source);
     /* Its results lie sh rows and sw columns apart. */
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w;
-    j->v.c_row = s->h * s->w;
     j->v.c_line = s->sh * s->w;
     j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k;
     j->bias_group = 0;
-    j->source_group = s->og * tni_cv_channel_step(&p->source);
+    j->source_group = s->og * s->kd * tni_cv_channel_step(&p->source);
+    j->c_group = s->cg * j->v.c_row;
     /* Pixels of this phase over all images of the round. */
-    j->c_group = s->cg * s->h * s->w;
     j->pixels = n * j->v.height * j->v.width;
-    cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
+    cv_run(j, cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw));
+}
+
+TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s) {
+    int64_t size[5];
+    cv_backward p;
+    tni_cv_room r = {NULL, 0, true};
+    const int ndim = cv_size(s, s->c, s->d, s->h, s->w, size);
+    if (!tni_cv_check_grad(f, s, f->in[0])) return false;
+    /* As of the output: this only counts the scratch. */
+    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->c * s->d * s->h * s->w)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
+}
+TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t plane = s->h * s->w, bytes = tni_dtype_size(f->out[0]);
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    cv_backward p;
+    cv_job j;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, s, TNI_CV_INPUT);
+        return;
+    }
+    if (!cv_backward_lay(f, s, &p, &r)) return;
+    const bool holes =
+        s->kh < s->sh || s->kw < s->sw || s->dh > 1 || s->dw > 1; /* some phases may have no tap */
+    p.weight = (void *)cv_plain(f->in[1], p.weight);              /* only read */
+    cv_backward_prepare(s, &p);
+    j.context = f->block->context;
+    j.size = tni_cv_size(&p.source);
+    /* Input elements that no phase writes have the gradient 0. */
+    if (holes) TNI_PATH(conv_back_holes);
+    if (holes && !half) memset(tni_bytes_at(f->out[0]), 0, (size_t)(f->out[0]->numel * bytes));
+    for (int64_t first = 0, n; first < s->n * s->d; first += n) {
+        char *out = tni_bytes_at(f->out[0]) +
+                    (first / s->d * s->c * s->d + first % s->d) * plane * bytes,
+             *to = half ? (char *)p.result : out;
+        n = tni_cv_source_count(&p.source, first, s->n * s->d);
+        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes && half) memset(to, 0, (size_t)(n * s->c * plane * j.size));
+        /* All phases write into the same images, interleaved. */
+        cv_planes(&j, s->c, s->d, plane, half);
+        for (int64_t phase = 0, done = 0; phase < s->sh * s->sw; phase++)
+            cv_backward_phase(&j, s, &p, n, to, phase, &done);
+        if (!half) continue;
+        TNI_PATH(conv_back_half);
+        cv_planes(&j, s->c, s->d, plane, false);
+        cv_narrow_run(j.context, (const float *)p.result, out, f->out[0], &j, n, s->c, plane);
+    }
 }
 
 static bool conv2d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_input_grad, a, f);
-    return tni_cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+    return tni_cv_shape_of(f, s, 2, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
                            a->dilation, a->groups);
 }
 static bool conv2d_input_grad_check(tn_frame *f) {
-    int64_t size[4];
     tni_cv_shape s;
-    cv_backward p;
-    tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
-        !conv2d_input_grad_shape(f, &s) || !tni_cv_check_grad(f, &s, f->in[0]))
-        return false;
-    size[0] = s.n;
-    size[1] = s.c;
-    size[2] = s.h;
-    size[3] = s.w;
-    /* As in conv2d: this only counts the scratch. */
-    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
-                                      : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, true) &&
+           conv2d_input_grad_shape(f, &s) && tni_cv_input_check(f, &s);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
-    const bool half = tni_dtype_size(f->in[0]) == 2;
-    tni_cv_room r = {(char *)f->scratch, 0, true};
     tni_cv_shape s;
-    cv_backward p;
-    cv_job j;
-    if (!conv2d_input_grad_shape(f, &s)) return;
-    if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &s, TNI_CV_INPUT);
-        return;
-    }
-    if (!cv_backward_lay(f, &s, &p, &r)) return;
-    const bool holes =
-        s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
-    p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
-    cv_backward_prepare(&s, &p);
-    j.context = f->block->context;
-    j.size = tni_cv_size(&p.source);
-    for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
-                      image = s.c * s.h * s.w;
-        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
-             *to = half ? (char *)p.result : out;
-        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
-        /* Input elements that no phase writes have the gradient 0. */
-        if (holes) TNI_PATH(conv_back_holes);
-        if (holes) memset(to, 0, (size_t)(n * image * j.size));
-        /* All phases write into the same images, interleaved. */
-        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
-            cv_backward_phase(&j, &s, &p, n, to, phase, &done);
-        if (half) {
-            TNI_PATH(conv_back_half);
-            cv_narrow v;
-            v.from = (const float *)p.result;
-            v.to = out;
-            v.n = s.h * s.w;
-            v.dtype = f->out[0]->dtype;
-            tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
-        }
-    }
+    if (conv2d_input_grad_shape(f, &s)) tni_cv_input_run(f, &s);
 }
 /* linear in grad, and in the conjugate weight: gradients are conv2d and conv2d_weight_grad of the
  * incoming one */

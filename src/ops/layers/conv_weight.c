@@ -43,14 +43,14 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
     p->piece = (s->ow + p->pieces - 1) / p->pieces;
     p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
-    tni_cv_source_tensor(&p->source, f->in[1]);
-    tni_cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(&p->source, f->in[1], s->dims);
+    tni_cv_source_tensor(d, f->in[0], s->dims);
     /* grad needs no padding; a layout of it is made only where kernels cannot read it. */
     d->sh = d->sw = 1;
     d->top = d->left = 0;
     d->rows = s->oh;
     d->cols = s->ow;
-    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n))
+    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n * s->od))
         return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
     /* Both go by the same rounds of images. */
@@ -107,7 +107,7 @@ static void cv_weight_task(void *arg, int64_t i) {
      * k the pixels. */
     v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
     v.height = p->s.oh;
-    v.source = p->source.at + group * p->s.cg * tni_cv_channel_step(&p->source) * p->size;
+    v.source = p->source.at + group * p->s.cg * p->s.kd * tni_cv_channel_step(&p->source) * p->size;
     v.offset = p->offset + tap;
     v.image_step = tni_cv_image_step(&p->source);
     v.pitch = tni_cv_pitch(&p->source);
@@ -169,7 +169,7 @@ static void cv_weight_store(void *arg, int64_t o) {
 
 static bool conv2d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_weight_grad, a, f);
-    return tni_cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+    return tni_cv_shape_of(f, s, 2, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
                            a->dilation, a->groups);
 }
 TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
@@ -183,45 +183,51 @@ TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
     b->piece = p.piece;
     b->lanes = p.one;
 }
-static bool conv2d_weight_grad_check(tn_frame *f) {
+TN_PRIV bool tni_cv_weight_check(tn_frame *f, const tni_cv_shape *s) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
-    int64_t size[4];
-    /* dtypes, shapes, and that grad is an output's. */
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
-        !conv2d_weight_grad_shape(f, &p.s) || !tni_cv_check_grad(f, &p.s, f->in[0]))
-        return false;
-    size[0] = p.s.o;
-    size[1] = p.s.cg;
-    size[2] = p.s.kh;
-    size[3] = p.s.kw;
+    const int64_t size[5] = {s->o, s->cg, s->dims == 3 ? s->kd : s->kh,
+                             s->dims == 3 ? s->kh : s->kw, s->kw};
+    /* grad is an output's. */
+    if (!tni_cv_check_grad(f, s, f->in[0])) return false;
+    p.s = *s;
     if (!tni_cv_is_plain(f->in[0])) cv_weight_lay(f, &p, &r);
-    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, p.s.o * p.s.taps)
-                                      : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->o * s->taps) : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->dims + 2, size);
 }
-static void conv2d_weight_grad_run(tn_frame *f) {
+TN_PRIV void tni_cv_weight_run(tn_frame *f, const tni_cv_shape *s) {
     tni_cv_room r = {(char *)f->scratch, 0, true};
+    const int64_t images = s->n * s->od;
     cv_weight p;
-    if (!conv2d_weight_grad_shape(f, &p.s)) return;
+    p.s = *s;
     if (tni_cv_is_plain(f->in[0])) {
-        tni_cv_plain_run(f, &p.s, TNI_CV_WEIGHT);
+        tni_cv_plain_run(f, s, TNI_CV_WEIGHT);
         return;
     }
     if (!cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
-    /* The source is the input as conv2d lays it out. */
-    tni_cv_offsets_forward(&p.source, &p.s, p.offset);
+    /* The source is the input as the convolution lays it out. */
+    tni_cv_offsets_forward(&p.source, s, p.offset);
     if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
     /* Without images no block sets the sums. */
-    if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
+    if (images == 0) memset(p.sum, 0, (size_t)(s->groups * p.panels * p.wide * s->taps * p.size));
     /* Sums grow over the rounds, and become the result at the end. */
-    for (p.first = 0; p.first < p.s.n; p.first += p.images) {
-        p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
+    for (p.first = 0; p.first < images; p.first += p.images) {
+        p.images = tni_cv_source_count(&p.source, p.first, images);
         cv_weight_round(&p);
     }
-    tni_parallel(p.context, p.s.o, cv_weight_store, &p);
+    tni_parallel(p.context, s->o, cv_weight_store, &p);
+}
+
+static bool conv2d_weight_grad_check(tn_frame *f) {
+    tni_cv_shape s;
+    return tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) &&
+           conv2d_weight_grad_shape(f, &s) && tni_cv_weight_check(f, &s);
+}
+static void conv2d_weight_grad_run(tn_frame *f) {
+    tni_cv_shape s;
+    if (conv2d_weight_grad_shape(f, &s)) tni_cv_weight_run(f, &s);
 }
 static void conv2d_weight_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_weight_grad, a, g);

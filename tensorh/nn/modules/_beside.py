@@ -97,7 +97,11 @@ class Only:
 
 
 ATTRIBUTES = {
-    "Conv2d": {"output_padding": Only((0, 0)), "transposed": Only(False)},
+    **{
+        f"Conv{n}d": {"output_padding": Only((0,) * n), "transposed": Only(False)}
+        for n in (1, 2, 3)
+    },
+    **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
     "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
     "LSTM": {"proj_size": Only(0)},
     "MultiheadAttention": {

@@ -8,23 +8,24 @@ WORDS = ("same", "valid")
 MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-def _each(value):
-    """Two numbers, one for each dimension; others where a row refuses what was given."""
+def _each(value, dims):
+    """A number for each dimension; others where a row refuses what was given."""
     value = (value,) if hasattr(value, "__index__") else value
     try:
         value = tuple(map(index, value))
     except TypeError:
         return ()
-    return value * 2 if len(value) == 1 else value
+    return value * dims if len(value) == 1 else value
 
 
-def _sides(padding, kernel, dilation):
+def _sides(padding, kernel, dilation, dims):
     """(left, right) of each dimension; what is odd of 'same' is on the right."""
     if padding == "valid":
-        return [(0, 0)] * 2
+        return [(0, 0)] * dims
     if padding != "same":
-        return [(p, p) for p in _each(padding)]
-    totals = [d * (k - 1) for k, d in zip(_each(kernel), _each(dilation), strict=False)]
+        return [(p, p) for p in _each(padding, dims)]
+    each = zip(_each(kernel, dims), _each(dilation, dims), strict=False)
+    totals = [d * (k - 1) for k, d in each]
     return [(total // 2, total - total // 2) for total in totals]
 
 
@@ -32,7 +33,7 @@ def _check_word(padding, stride, error):
     if isinstance(padding, str) and padding not in WORDS:
         words = ", ".join(map(repr, WORDS))
         raise error(f"Invalid padding string {padding!r}, should be one of {{{words}}}")
-    if padding == "same" and any(s != 1 for s in _each(stride)):
+    if padding == "same" and any(s != 1 for s in _each(stride, 1)):
         raise error("padding='same' is not supported for strided convolutions")
 
 
@@ -42,18 +43,21 @@ def _check_mode(mode, error):
         raise error(f"padding_mode must be one of {{{modes}}}, but got padding_mode={mode!r}")
 
 
-def conv2d(input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1, **others):
-    """A convolution whose padding is a word."""
-    row = _C._row("conv2d")
-    # What has not two dimensions the row refuses in its own words.
-    if weight.dim() != 4 or (len(_each(stride)), len(_each(dilation))) != (2, 2):
+def convolve(
+    dims, input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1, **others
+):
+    """A convolution of so many dimensions whose padding is a word."""
+    row = _C._row(f"conv{dims}d")
+    # What has other dimensions the row refuses in its own words.
+    lengths = len(_each(stride, dims)), len(_each(dilation, dims))
+    if weight.dim() != dims + 2 or lengths != (dims, dims):
         return row(input, weight, bias, stride, 0, dilation, groups, **others)
     _check_word(padding, stride, RuntimeError)
-    sides = _sides(padding, weight.shape[-2:], dilation)
+    sides = _sides(padding, weight.shape[-dims:], dilation, dims)
     y = row(input, weight, bias, stride, [right for _, right in sides], dilation, groups, **others)
     if all(left == right for left, right in sides):
         return y
-    for dim, (left, right) in zip((-2, -1), sides, strict=True):
+    for dim, (left, right) in zip(range(-dims, 0), sides, strict=True):
         y = y.narrow(dim, right - left, y.shape[dim] - (right - left))
     return y.contiguous()
 
@@ -73,7 +77,7 @@ def _check_size(input, dim, left, right, mode):
 
 def _padded(input, sides, mode):
     """The input with elements of its own around it."""
-    for dim, (left, right) in zip((-2, -1), sides, strict=True):
+    for dim, (left, right) in zip(range(-len(sides), 0), sides, strict=True):
         if not left and not right:
             continue
         _check_size(input, dim, left, right, mode)
@@ -87,7 +91,7 @@ def _padded(input, sides, mode):
     return input
 
 
-# --- what Conv2d has beside its row ---------------------------------------------------------------
+# --- what Conv1d, Conv2d and Conv3d have beside their rows ----------------------------------------
 
 
 def _init(self, *args, **kwargs):
@@ -112,12 +116,13 @@ def _conv_forward(self, input, weight, bias):
     padding, mode = self.padding, self.padding_mode
     _check_mode(mode, NotImplementedError)
     _check_word(padding, 1, RuntimeError)
-    sides = _sides(padding, self.kernel_size, self.dilation)
-    picture = isinstance(input, _C.Tensor) and input.dim() in (3, 4)
-    if mode != "zeros" and picture and len(sides) == 2:  # else conv2d refuses in its own words
+    dims = self.weight.dim() - 2
+    sides = _sides(padding, self.kernel_size, self.dilation, dims)
+    picture = isinstance(input, _C.Tensor) and input.dim() in (dims + 1, dims + 2)
+    if mode != "zeros" and picture and len(sides) == dims:  # else the row refuses in its own words
         input, padding = _padded(input, sides, mode), 0
     others = (self.stride, padding, self.dilation, self.groups)
-    return _C.conv2d(input, weight, bias, *others)
+    return getattr(_C, f"conv{dims}d")(input, weight, bias, *others)
 
 
 def _forward(self, input):

@@ -160,7 +160,7 @@ def _more(name):
     more = dict(_beside.ATTRIBUTES.get(name, {}))
     if name in _beside.OPTIONS:
         more |= {"_beside": _beside.OPTIONS[name], "__init__": _beside.init}
-    if name == "Conv2d":
+    if name in ("Conv1d", "Conv2d", "Conv3d"):
         from ._padding import CONV
 
         return more | CONV
