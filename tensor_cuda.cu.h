@@ -1562,6 +1562,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
 #define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
+#define V_LOGADDEXP2(a, b) TNI_FNT(tni_logaddexp2)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
@@ -1583,6 +1584,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 
 /* src/simd/math_float.h - the functions of math.h for one floating type */
 
@@ -1603,6 +1605,11 @@ TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(TNI_FNT(tni_copysign)(V_ONE
 TNI_INLINE V TNI_FNT(tni_sign)(V x) {
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+
+TNI_INLINE V TNI_FNT(tni_angle)(V x) {
+    V side = V_SEL(V_LT(x, V_ZERO()), V_SET(3.14159265358979323846), V_ZERO());
+    return V_SEL(V_NE(x, x), x, side);
 }
 
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
@@ -1752,6 +1759,11 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
     return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
+}
+TNI_HELPER V TNI_FNT(tni_logaddexp2)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    V r = TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_MUL(gap, V_SET(-0.69314718055994531))));
+    return V_FMA(r, V_SET(1.44269504088896339), V_MAXIMUM(x, y));
 }
 
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
@@ -2283,6 +2295,7 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
 #define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
+#define TNI_E_angle(self) V_ANGLE(self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
 #define TNI_E_atan2(self, other) V_ATAN2(self, other)
@@ -2307,12 +2320,18 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
     V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
 #define TNI_E_eq(self, other) V_EQ(self, other)
 #define TNI_E_erf(self) V_ERF(self)
+#define TNI_E_erfc(self) V_ERFC(self)
+#define TNI_E_erfinv(self) V_ERFINV(self)
 #define TNI_E_exp(self) V_EXP(self)
+#define TNI_E_exp2(self) V_POW(V_SET(2), self)
 #define TNI_E_expm1(self) V_EXPM1(self)
 #define TNI_E_floor(self) V_FLOOR(self)
 #define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
+#define TNI_E_fmax(self, other) V_SEL(M_OR(V_GT(self, other), V_ISNAN(other)), self, other)
+#define TNI_E_fmin(self, other) V_SEL(M_OR(V_LT(self, other), V_ISNAN(other)), self, other)
 #define TNI_E_fmod(self, other) V_FMOD(self, other)
 #define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
+#define TNI_E_gcd(self, other) V_GCD(self, other)
 #define TNI_E_ge(self, other) V_GE(self, other)
 #define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
     V_SET(0.70710678118654752440)))))
@@ -2328,10 +2347,15 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
     V_SET(3))))), V_SET(6))
 #define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
+#define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
+    V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
+#define TNI_E_isneginf(self) V_EQ(self, V_SET(-INFINITY))
+#define TNI_E_isposinf(self) V_EQ(self, V_SET(INFINITY))
+#define TNI_E_lcm(self, other) V_LCM(self, other)
 #define TNI_E_le(self, other) V_LE(self, other)
 #define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
     negative_slope))
@@ -2345,6 +2369,7 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_log1p(self) V_LOG1P(self)
 #define TNI_E_log2(self) V_LOG2(self)
 #define TNI_E_logaddexp(self, other) V_LOGADDEXP(self, other)
+#define TNI_E_logaddexp2(self, other) V_LOGADDEXP2(self, other)
 #define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
 #define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
 #define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
@@ -2373,12 +2398,23 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
 #define TNI_E_sin(self) V_SIN(self)
+#define TNI_E_sinc(self) V_SEL(V_EQ(self, V_ZERO()), V_ONE, V_DIV(V_SIN(V_MUL(self, \
+    V_SET(3.14159265358979323846))), V_MUL(self, V_SET(3.14159265358979323846))))
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
+    V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
+#define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_ndtr(self) V_NDTR(self)
+#define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
+    V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
+#define TNI_E_special_zeta(self, other) V_ZETA(self, other)
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
 #define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
@@ -2391,6 +2427,8 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
     V_ZERO(), grad_output)
 #define TNI_E_trunc(self) V_TRUNC(self)
 #define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
+#define TNI_E_xlogy(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, V_ZERO()), \
+    V_ZERO(), V_MUL(self, V_LOG(other))))
 #endif
 
 #ifdef TNI_ROW_LOOP
@@ -2399,6 +2437,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -2421,12 +2460,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -2435,10 +2480,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -2449,6 +2498,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -2475,10 +2525,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -2489,6 +2547,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_TO_REAL(abs, 1, 0)
@@ -2496,6 +2555,7 @@ TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
+TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(atan2, 2, 0)
@@ -2513,9 +2573,12 @@ TNI_LOOP(elu, 1, 3)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(erf, 1, 0)
 TNI_LOOP(exp, 1, 0)
+TNI_LOOP(exp2, 1, 0)
 TNI_LOOP(expm1, 1, 0)
 TNI_LOOP(floor, 1, 0)
 TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmax, 2, 0)
+TNI_LOOP(fmin, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_LOOP(frac, 1, 0)
 TNI_PREDICATE(ge, 2, 0)
@@ -2526,10 +2589,13 @@ TNI_PREDICATE(gt, 2, 0)
 TNI_LOOP(hardshrink, 1, 1)
 TNI_LOOP(hardswish, 1, 0)
 TNI_LOOP(hardtanh, 1, 2)
+TNI_LOOP(heaviside, 2, 0)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
+TNI_PREDICATE(isneginf, 1, 0)
+TNI_PREDICATE(isposinf, 1, 0)
 TNI_PREDICATE(le, 2, 0)
 TNI_LOOP(leaky_relu, 1, 1)
 TNI_LOOP(leaky_relu_backward, 2, 2)
@@ -2540,6 +2606,7 @@ TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
 TNI_LOOP(log2, 1, 0)
 TNI_LOOP(logaddexp, 2, 0)
+TNI_LOOP(logaddexp2, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -2566,10 +2633,13 @@ TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinc, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
 TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(special_entr, 1, 0)
+TNI_LOOP(special_xlog1py, 2, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -2580,6 +2650,7 @@ TNI_LOOP(threshold, 1, 2)
 TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
+TNI_LOOP(xlogy, 2, 0)
 
 #undef TNI_LOOP_SUFFIX
 #undef TNI_KIND_F
@@ -2656,6 +2727,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -2691,6 +2763,9 @@ TNI_SELECT(where, 3, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -2698,6 +2773,13 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #define TNI_TYPE_C64
 TNC_FN float tnc_real(tni_complex_f32_cuda v) { return v.re; }
 
@@ -2727,6 +2809,7 @@ TNC_FN float tnc_real(tni_complex_f32_cuda v) { return v.re; }
 #define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
 #define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
 #define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_ANGLE(a) TNI_FNT(tni_c_angle)(a)
 #define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
 #define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
 #define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)
@@ -2779,6 +2862,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -2801,12 +2885,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -2815,10 +2905,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -2829,6 +2923,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -2855,10 +2950,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -2869,6 +2972,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_LOOP(add, 2, 1)
@@ -2960,6 +3064,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -2995,6 +3100,9 @@ TNI_SELECT(where, 3, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -3002,6 +3110,13 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #undef TNC_TYPE
 #define TNI_TYPE_F64
 
@@ -3830,6 +3945,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
 #define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
+#define V_LOGADDEXP2(a, b) TNI_FNT(tni_logaddexp2)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
@@ -3851,6 +3967,18 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ANGLE(a) TNI_FNT(tni_angle)(a)
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+
+/* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
+#define V_ERFC(a) TNI_FN(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
+#define V_ERFINV(a) TNI_FN(tni_erfinv)(a)
+#define V_NDTR(a) TNI_FN(tni_ndtr)(a)
+#define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
+#define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
+#define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
+#endif
 
 /* src/simd/math_float.h - the functions of math.h for one floating type */
 
@@ -3871,6 +3999,11 @@ TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(TNI_FNT(tni_copysign)(V_ONE
 TNI_INLINE V TNI_FNT(tni_sign)(V x) {
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+
+TNI_INLINE V TNI_FNT(tni_angle)(V x) {
+    V side = V_SEL(V_LT(x, V_ZERO()), V_SET(3.14159265358979323846), V_ZERO());
+    return V_SEL(V_NE(x, x), x, side);
 }
 
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
@@ -4026,6 +4159,11 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
     return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
+}
+TNI_HELPER V TNI_FNT(tni_logaddexp2)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    V r = TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_MUL(gap, V_SET(-0.69314718055994531))));
+    return V_FMA(r, V_SET(1.44269504088896339), V_MAXIMUM(x, y));
 }
 
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
@@ -4464,6 +4602,150 @@ TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) {
     return V_SEL(V_EQ(b, V_ZERO()), ratio, y);
 }
 
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+
+/* src/simd/math_special.h - functions of rows of the letter f: of f64, for the scalar set alone, which computes numbers one at a time */
+#undef TNI_SPECIAL
+#define TNI_SPECIAL TNI_HELPER_AS
+TNI_SPECIAL double TNI_FN(tni_chebyshev)(const double *c, int n, double t) {
+    double a = 0, b = 0;
+    for (int k = n - 1; k > 0; k--) {
+        const double next = fma(2 * t, a, c[k] - b);
+        b = a;
+        a = next;
+    }
+    return fma(t, a, c[0] - b);
+}
+#define CHEBYSHEV(c, t) TNI_FN(tni_chebyshev)(c, (int)(sizeof(c) / sizeof *(c)), t)
+#define INF ((double)INFINITY)
+TNI_SPECIAL double TNI_FN(tni_exp_square)(double x, double sign) {
+    const double s = x * x, l = fma(x, x, -s);
+    if (s > 800) return sign < 0 ? 0 : INF;
+    return TNI_FNT(tni_exp_long)(sign * s, sign * l);
+}
+
+TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
+    static const double c[] = {
+        1.17757893456740170e+00, -4.59005458064647761e-03, -8.42491333665179171e-02,
+        5.92099399981918934e-02, -2.66586684353057532e-02, 9.07499767070526521e-03,
+        -2.41316354041760809e-03, 4.90775836525808628e-04, -6.91697330250120695e-05,
+        4.13902798607301019e-06, 7.74038306619849033e-07, -2.18864010492343966e-07,
+        1.07649994656709100e-08, 4.52195981121828665e-09, -7.75440020883135088e-10,
+        -6.31808834088668410e-11, 2.86879501093066987e-11, 1.94558685457773468e-13,
+        -9.65469674843343926e-13, 3.25254814814874010e-14, 3.34781194828680559e-14,
+        -1.86456288041931304e-15, -1.25079505306886479e-15, 7.41823525662404405e-17,
+        5.06814890479611101e-17};
+    const double a = fabs(x);
+    double y;
+    if (x != x) return x;
+    if (x < -27) return INF;
+    y = a > 1e100 ? 0.56418958354775628695 / a
+                  : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2, a, 1);
+    return x < 0 ? 2 * TNI_FN(tni_exp_square)(x, 1) - y : y;
+}
+TNI_SPECIAL double TNI_FN(tni_erfc)(double x) {
+    if (x < 0.5) return 1 - TNI_FNT(tni_erf)(x);
+    if (x > 28) return 0;
+    return TNI_FN(tni_exp_square)(x, -1) * TNI_FN(tni_erfcx)(x);
+}
+TNI_SPECIAL double TNI_FN(tni_erfinv_start)(double w) {
+    const double a = 0.147, t = 2 / (3.14159265358979323846 * a) + w / 2;
+    return sqrt(sqrt(t * t - w / a) - t);
+}
+TNI_SPECIAL double TNI_FN(tni_erfc_inverse)(double q) {
+    const double goal = TNI_FNT(tni_log)(q);
+    double y = TNI_FN(tni_erfinv_start)(goal + TNI_FNT(tni_log)(2 - q));
+    for (int k = 0; k < 3; k++) {
+        const double e = TNI_FN(tni_erfcx)(y), s = y * y, l = fma(y, y, -s);
+        const double off = TNI_FNT(tni_log)(e) - l - (s + goal);
+        y += off * e * 0.88622692545275801365;
+    }
+    return y;
+}
+TNI_SPECIAL double TNI_FN(tni_erfinv)(double x) {
+    const double a = fabs(x), z = x * x;
+    double y;
+    if (!(a < 1)) return a == 1 ? x * INF : (double)NAN;
+    if (a >= 0.5) return TNI_FNT(tni_copysign)(TNI_FN(tni_erfc_inverse)(1 - a), x);
+    y = x * fma(z * z, 0.127556175305597943, fma(z, 0.23201366653465449, 0.88622692545275801365));
+    if (a < 1e-5) return y;
+    for (int k = 0; k < 3; k++) {
+        const double u = (TNI_FNT(tni_erf)(y) - x) * 0.88622692545275801365 *
+                         TNI_FN(tni_exp_square)(y, 1);
+        y -= u / fma(y, u, 1);
+    }
+    return y;
+}
+
+TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
+    const double t = x * 0.70710678118654752440;
+    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FN(tni_erfc)(t);
+    if (x < -39) return 0;
+    const double s = x * x, l = fma(x, x, -s);
+    return TNI_FNT(tni_exp_long)(-0.5 * s, -0.5 * l) * 0.5 * TNI_FN(tni_erfcx)(-t);
+}
+TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
+    const double t = x * 0.70710678118654752440;
+    if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
+    return TNI_FNT(tni_log1p)(-0.5 * TNI_FN(tni_erfc)(t));
+}
+TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
+    const double root = 1.41421356237309504880;
+    if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
+    if (p < 0.25) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
+    if (p > 0.75) return root * TNI_FN(tni_erfc_inverse)(2 * (1 - p));
+    return root * TNI_FN(tni_erfinv)(2 * (p - 0.5));
+}
+
+TNI_SPECIAL double TNI_FN(tni_zeta_above)(double s, double q) {
+    static const double terms[] = {12,
+                                   -720,
+                                   30240,
+                                   -1209600,
+                                   47900160,
+                                   -1307674368000.0 / 691,
+                                   74724249600.0,
+                                   -10670622842880000.0 / 3617,
+                                   5109094217170944000.0 / 43867,
+                                   -802857662698291200000.0 / 174611,
+                                   14101100039391805440000.0 / 77683,
+                                   -1693824136731743669452800000.0 / 236364091};
+    double parts[12], sum = 0, a = q, power, factor = 1;
+    int n = 0;
+    do {
+        parts[n++] = TNI_FNT(tni_pow)(a, -s);
+        a = q + n;
+    } while (n < 12 && (n < 10 ? parts[n - 1] > parts[0] * 1e-18 : a <= 10));
+    power = TNI_FNT(tni_pow)(a, -s);
+    double tail = power == 0 ? 0 : power * (a / (s - 1) + 0.5);
+    for (int k = 0; k < 12 && power != 0; k++) {
+        const double t = (factor *= s + 2 * k) * (power /= a) / terms[k];
+        tail += t;
+        if (fabs(t) < fabs(tail) * 1e-18) break;
+        factor *= s + 2 * k + 1;
+        power /= a;
+    }
+    sum = tail;
+    while (n > 0) sum += parts[--n];
+    return sum;
+}
+TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
+    double k, f, y;
+    if (s != s || q != q) return s + q;
+    if (s == 1) return INF;
+    if (s < 1) return (double)NAN;
+    if (q == INF) return 0;
+    if (q > 0) return s == INF ? (q < 1 ? INF : q > 1 ? 0.0 : 1.0) : TNI_FN(tni_zeta_above)(s, q);
+    if (floor(q) == q) return INF;
+    if (floor(s) != s || s == INF) return (double)NAN;
+    k = 1 - ceil(q);
+    f = q + k;
+    y = TNI_FN(tni_zeta_above)(s, 1 - f) - TNI_FN(tni_zeta_above)(s, k + (1 - f));
+    if (fmod(s, 2) != 0) y = -y;
+    return TNI_FN(tni_zeta_above)(s, f) + y;
+}
+#endif
+
 #undef K
 #undef H
 #undef K_INF
@@ -4570,6 +4852,7 @@ TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
     return C_CALL(make)(V_SEL(M_AND(any, V_ISINF(z.im)), V_ABS(z.im), re), V_NEG(im));
 }
 C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
+C_FN(angle)(C z) { return C_CALL(make)(TNI_FNT(tni_atan2)(z.im, z.re), V_ZERO()); }
 C_FN(sign)(C z) {
     V r = TNI_FNT(tni_c_abs)(z);
     M zero = V_EQ(r, V_ZERO());
@@ -4710,6 +4993,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -4732,12 +5016,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -4746,10 +5036,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -4760,6 +5054,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -4786,10 +5081,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -4800,6 +5103,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_TO_REAL(abs, 1, 0)
@@ -4807,6 +5111,7 @@ TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
+TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(atan2, 2, 0)
@@ -4824,9 +5129,12 @@ TNI_LOOP(elu, 1, 3)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(erf, 1, 0)
 TNI_LOOP(exp, 1, 0)
+TNI_LOOP(exp2, 1, 0)
 TNI_LOOP(expm1, 1, 0)
 TNI_LOOP(floor, 1, 0)
 TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmax, 2, 0)
+TNI_LOOP(fmin, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_LOOP(frac, 1, 0)
 TNI_PREDICATE(ge, 2, 0)
@@ -4837,10 +5145,13 @@ TNI_PREDICATE(gt, 2, 0)
 TNI_LOOP(hardshrink, 1, 1)
 TNI_LOOP(hardswish, 1, 0)
 TNI_LOOP(hardtanh, 1, 2)
+TNI_LOOP(heaviside, 2, 0)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
+TNI_PREDICATE(isneginf, 1, 0)
+TNI_PREDICATE(isposinf, 1, 0)
 TNI_PREDICATE(le, 2, 0)
 TNI_LOOP(leaky_relu, 1, 1)
 TNI_LOOP(leaky_relu_backward, 2, 2)
@@ -4851,6 +5162,7 @@ TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
 TNI_LOOP(log2, 1, 0)
 TNI_LOOP(logaddexp, 2, 0)
+TNI_LOOP(logaddexp2, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -4877,10 +5189,13 @@ TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinc, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
 TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(special_entr, 1, 0)
+TNI_LOOP(special_xlog1py, 2, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -4891,6 +5206,17 @@ TNI_LOOP(threshold, 1, 2)
 TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
+TNI_LOOP(xlogy, 2, 0)
+
+#if defined(TNI_LOOP) && TNI_KIND_F && TNI_ISA == 0 && defined(TNI_TYPE_F64)
+TNI_LOOP(erfc, 1, 0)
+TNI_LOOP(erfinv, 1, 0)
+TNI_LOOP(special_erfcx, 1, 0)
+TNI_LOOP(special_log_ndtr, 1, 0)
+TNI_LOOP(special_ndtr, 1, 0)
+TNI_LOOP(special_ndtri, 1, 0)
+TNI_LOOP(special_zeta, 2, 0)
+#endif
 
 #undef TNI_LOOP_SUFFIX
 #undef TNI_KIND_F
@@ -4967,6 +5293,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -5002,6 +5329,9 @@ TNI_SELECT(where, 3, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -5009,6 +5339,13 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #define TNI_TYPE_C128
 TNC_FN double tnc_real(tni_complex_f64_cuda v) { return v.re; }
 
@@ -5038,6 +5375,7 @@ TNC_FN double tnc_real(tni_complex_f64_cuda v) { return v.re; }
 #define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
 #define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
 #define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_ANGLE(a) TNI_FNT(tni_c_angle)(a)
 #define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
 #define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
 #define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)
@@ -5090,6 +5428,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -5112,12 +5451,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -5126,10 +5471,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -5140,6 +5489,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -5166,10 +5516,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -5180,6 +5538,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_LOOP(add, 2, 1)
@@ -5203,10 +5562,12 @@ TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
+TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(exp2, 1, 0)
 TNI_LOOP(expm1, 1, 0)
 TNI_LOOP(lerp, 3, 0)
 TNI_LOOP(log, 1, 0)
@@ -5225,6 +5586,7 @@ TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinc, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(sqrt, 1, 0)
@@ -5305,6 +5667,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -5340,6 +5703,9 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -5347,6 +5713,13 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #undef TNC_TYPE
 #define TNI_TYPE_I32
 
@@ -6165,6 +6538,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
 #define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_GCD(a, b) TNI_FNT(tni_gcd)(a, b)
+#define V_LCM(a, b) TNI_FNT(tni_lcm)(a, b)
 #define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
 #define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 
@@ -6210,6 +6585,20 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
         if (n & 1) power *= base;
     return (T)power;
 }
+TNI_INLINE T TNI_FNT(tni_gcd_one)(T a, T b) {
+    U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b;
+    while (y != 0) {
+        const U rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return (T)x;
+}
+TNI_INLINE T TNI_FNT(tni_lcm_one)(T a, T b) {
+    const T both = TNI_FNT(tni_gcd_one)(a, b);
+    const T product = both == 0 ? 0 : (T)((U)TNI_FNT(tni_div_one)(a, both) * (U)b);
+    return product < 0 ? (T)(0 - (U)product) : product;
+}
 
 /* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
 #define TNI_LANES(name, to)                                                 \
@@ -6220,6 +6609,8 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
         for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
         return V_LD(x);                                                     \
     }
+TNI_LANES(tni_gcd, TNI_FNT(tni_gcd))
+TNI_LANES(tni_lcm, TNI_FNT(tni_lcm))
 TNI_LANES(tni_div, TNI_FNT(tni_div))
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
 TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
@@ -6248,6 +6639,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -6270,12 +6662,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -6284,10 +6682,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -6298,6 +6700,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -6324,10 +6727,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -6338,6 +6749,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_TO_REAL(abs, 1, 0)
@@ -6356,10 +6768,15 @@ TNI_LOOP(div_trunc, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(floor, 1, 0)
 TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmax, 2, 0)
+TNI_LOOP(fmin, 2, 0)
 TNI_LOOP(fmod, 2, 0)
+TNI_LOOP(gcd, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
 TNI_LOOP(hardtanh, 1, 2)
+TNI_LOOP(heaviside, 2, 0)
+TNI_LOOP(lcm, 2, 0)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
@@ -6460,6 +6877,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -6495,6 +6913,9 @@ TNI_SELECT(where, 3, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -6502,6 +6923,13 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #undef TNC_TYPE
 #define TNI_TYPE_I64
 
@@ -7320,6 +7748,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
 #define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_GCD(a, b) TNI_FNT(tni_gcd)(a, b)
+#define V_LCM(a, b) TNI_FNT(tni_lcm)(a, b)
 #define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
 #define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 
@@ -7365,6 +7795,20 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
         if (n & 1) power *= base;
     return (T)power;
 }
+TNI_INLINE T TNI_FNT(tni_gcd_one)(T a, T b) {
+    U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b;
+    while (y != 0) {
+        const U rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return (T)x;
+}
+TNI_INLINE T TNI_FNT(tni_lcm_one)(T a, T b) {
+    const T both = TNI_FNT(tni_gcd_one)(a, b);
+    const T product = both == 0 ? 0 : (T)((U)TNI_FNT(tni_div_one)(a, both) * (U)b);
+    return product < 0 ? (T)(0 - (U)product) : product;
+}
 
 /* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
 #define TNI_LANES(name, to)                                                 \
@@ -7375,6 +7819,8 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
         for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
         return V_LD(x);                                                     \
     }
+TNI_LANES(tni_gcd, TNI_FNT(tni_gcd))
+TNI_LANES(tni_lcm, TNI_FNT(tni_lcm))
 TNI_LANES(tni_div, TNI_FNT(tni_div))
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
 TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
@@ -7404,6 +7850,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -7426,12 +7873,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -7440,10 +7893,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -7454,6 +7911,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -7480,10 +7938,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -7494,6 +7960,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_TO_REAL(abs, 1, 0)
@@ -7512,10 +7979,15 @@ TNI_LOOP(div_trunc, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(floor, 1, 0)
 TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmax, 2, 0)
+TNI_LOOP(fmin, 2, 0)
 TNI_LOOP(fmod, 2, 0)
+TNI_LOOP(gcd, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
 TNI_LOOP(hardtanh, 1, 2)
+TNI_LOOP(heaviside, 2, 0)
+TNI_LOOP(lcm, 2, 0)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
@@ -7628,6 +8100,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -7650,12 +8123,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -7664,10 +8143,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -7678,6 +8161,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -7704,10 +8188,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -7718,6 +8210,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 #endif
 
 TNI_LOOP(add, 2, 1)
@@ -7727,6 +8220,9 @@ TNI_LOOP(bitwise_or, 2, 0)
 TNI_LOOP(bitwise_xor, 2, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(fmax, 2, 0)
+TNI_LOOP(fmin, 2, 0)
+TNI_LOOP(heaviside, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -7811,6 +8307,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -7846,6 +8343,9 @@ TNI_SELECT(where, 3, 0)
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -7853,6 +8353,13 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
 #undef TNC_TYPE
 
 typedef tni_complex_f32_cuda tnc_c64;
@@ -8552,6 +9059,12 @@ struct tnc_expression_row {
 };
 #define TNC_WHEN_1(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_0(op) NULL
+#define TNC_WHEN_F32_0(op) NULL
+#define TNC_WHEN_F32_1(op) tnc_expression_go<op>::entry()
+#define TNC_WHEN_F32_2(op) NULL
+#define TNC_WHEN_F64_0(op) NULL
+#define TNC_WHEN_F64_1(op) tnc_expression_go<op>::entry()
+#define TNC_WHEN_F64_2(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_C64_0(op) NULL
 #define TNC_WHEN_C64_1(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_C64_2(op) NULL
@@ -8560,7 +9073,7 @@ struct tnc_expression_row {
 #define TNC_WHEN_C128_2(op) tnc_expression_go<op>::entry()
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                     \
     {#name,                                                                     \
-     {TNC_WHEN_##F(tnc_##name##_f32), TNC_WHEN_##F(tnc_##name##_f64),           \
+     {TNC_WHEN_F32_##F(tnc_##name##_f32), TNC_WHEN_F64_##F(tnc_##name##_f64),   \
       TNC_WHEN_##I(tnc_##name##_i32), TNC_WHEN_##I(tnc_##name##_i64),           \
       TNC_WHEN_C64_##C(tnc_##name##_c64), TNC_WHEN_C128_##C(tnc_##name##_c128), \
       TNC_WHEN_##B(tnc_##name##_truth)}},
@@ -8575,6 +9088,7 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
 #define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
+#define TNI_E_angle(self) V_ANGLE(self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
 #define TNI_E_atan2(self, other) V_ATAN2(self, other)
@@ -8599,12 +9113,18 @@ static const tnc_expression_row *expression_rows(int *count) {
     V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
 #define TNI_E_eq(self, other) V_EQ(self, other)
 #define TNI_E_erf(self) V_ERF(self)
+#define TNI_E_erfc(self) V_ERFC(self)
+#define TNI_E_erfinv(self) V_ERFINV(self)
 #define TNI_E_exp(self) V_EXP(self)
+#define TNI_E_exp2(self) V_POW(V_SET(2), self)
 #define TNI_E_expm1(self) V_EXPM1(self)
 #define TNI_E_floor(self) V_FLOOR(self)
 #define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
+#define TNI_E_fmax(self, other) V_SEL(M_OR(V_GT(self, other), V_ISNAN(other)), self, other)
+#define TNI_E_fmin(self, other) V_SEL(M_OR(V_LT(self, other), V_ISNAN(other)), self, other)
 #define TNI_E_fmod(self, other) V_FMOD(self, other)
 #define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
+#define TNI_E_gcd(self, other) V_GCD(self, other)
 #define TNI_E_ge(self, other) V_GE(self, other)
 #define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
     V_SET(0.70710678118654752440)))))
@@ -8620,10 +9140,15 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
     V_SET(3))))), V_SET(6))
 #define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
+#define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
+    V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
+#define TNI_E_isneginf(self) V_EQ(self, V_SET(-INFINITY))
+#define TNI_E_isposinf(self) V_EQ(self, V_SET(INFINITY))
+#define TNI_E_lcm(self, other) V_LCM(self, other)
 #define TNI_E_le(self, other) V_LE(self, other)
 #define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
     negative_slope))
@@ -8637,6 +9162,7 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_log1p(self) V_LOG1P(self)
 #define TNI_E_log2(self) V_LOG2(self)
 #define TNI_E_logaddexp(self, other) V_LOGADDEXP(self, other)
+#define TNI_E_logaddexp2(self, other) V_LOGADDEXP2(self, other)
 #define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
 #define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
 #define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
@@ -8665,12 +9191,23 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
 #define TNI_E_sin(self) V_SIN(self)
+#define TNI_E_sinc(self) V_SEL(V_EQ(self, V_ZERO()), V_ONE, V_DIV(V_SIN(V_MUL(self, \
+    V_SET(3.14159265358979323846))), V_MUL(self, V_SET(3.14159265358979323846))))
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
+    V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
+#define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_ndtr(self) V_NDTR(self)
+#define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
+    V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
+#define TNI_E_special_zeta(self, other) V_ZETA(self, other)
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
 #define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
@@ -8683,6 +9220,8 @@ static const tnc_expression_row *expression_rows(int *count) {
     V_ZERO(), grad_output)
 #define TNI_E_trunc(self) V_TRUNC(self)
 #define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
+#define TNI_E_xlogy(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, V_ZERO()), \
+    V_ZERO(), V_MUL(self, V_LOG(other))))
 #endif
 
 TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
@@ -8690,6 +9229,7 @@ TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
 TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -8712,12 +9252,18 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmax, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(fmin, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gcd, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -8726,10 +9272,14 @@ TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isneginf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isposinf, F, PREDICATE, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(lcm, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
@@ -8740,6 +9290,7 @@ TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -8766,10 +9317,18 @@ TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinc, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
@@ -8780,6 +9339,7 @@ TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(xlogy, F, LOOP, 2, 0, 1, 0, 0, 0)
 
     };
     *count = (int)(sizeof rows / sizeof *rows);
@@ -8815,7 +9375,8 @@ static int expression_type(tn_dtype native) {
 
 static bool expression_is_flat(const tn_frame *f, const tn_pointwise_plan *p, int half) {
     const tn_dtype lies = half ? p->common : p->native;
-    bool flat = p->flat && (half || p->common == p->native) && (uintptr_t)p->walk.at[0] % 16 == 0 &&
+    bool flat = p->flat && !(half && p->native == TN_F64) && (half || p->common == p->native) &&
+                (uintptr_t)p->walk.at[0] % 16 == 0 &&
                 tn_dtype_of(f->out[0]) == (half && p->made == p->native ? p->common : p->made);
     for (int k = 0; k < f->nin; k++)
         flat = flat &&

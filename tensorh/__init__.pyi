@@ -107,8 +107,6 @@ from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
 from .nn.functional import cosine_similarity as cosine_similarity
 from ._functions.products import cross as cross
-from ._functions.elements import deg2rad as deg2rad
-from ._functions import deg2rad_ as deg2rad_
 from ._functions.shapes import diag as diag
 from ._functions.shapes import diag_embed as diag_embed
 from ._functions.shapes import diagflat as diagflat
@@ -122,8 +120,6 @@ from ._functions.shapes import dstack as dstack
 e: _Any
 from ._functions.products import einsum as einsum
 from ._functions.creation import empty_strided as empty_strided
-from ._functions.elements import exp2 as exp2
-from ._functions import exp2_ as exp2_
 from ._functions.elements import fill as fill
 from ._functions.dtypes import finfo as finfo
 fix: _Any
@@ -131,8 +127,6 @@ fix_: _Any
 from ._functions.shapes import fliplr as fliplr
 from ._functions.shapes import flipud as flipud
 from ._functions.elements import float_power as float_power
-from ._functions.elements import fmax as fmax
-from ._functions.elements import fmin as fmin
 from ._functions.products import ger as ger
 from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
@@ -143,7 +137,6 @@ greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
 from .nn.functional import group_norm as group_norm
-from ._functions.elements import heaviside as heaviside
 from ._functions.shapes import hsplit as hsplit
 from ._functions.shapes import hstack as hstack
 from ._functions.dtypes import iinfo as iinfo
@@ -161,27 +154,18 @@ from ._functions.elements import is_same_size as is_same_size
 from ._functions.dtypes import is_signed as is_signed
 from .storage import is_storage as is_storage
 from ._functions.elements import isin as isin
-from ._functions.elements import isneginf as isneginf
-from ._functions.elements import isposinf as isposinf
-from ._functions.elements import isreal as isreal
 from ._functions.products import kron as kron
-from ._functions.elements import ldexp as ldexp
-from ._functions import ldexp_ as ldexp_
 less: _Any
 less_: _Any
 less_equal: _Any
 less_equal_: _Any
 from .serialization import load as load
-from ._functions.elements import logit as logit
-from ._functions import logit_ as logit_
 from ._functions.products import lu as lu
 moveaxis: _Any
 from ._functions.reductions import msort as msort
 multiply: _Any
 multiply_: _Any
 nan: _Any
-from ._functions.elements import nan_to_num as nan_to_num
-from ._functions import nan_to_num_ as nan_to_num_
 from ._functions.reductions import nanmean as nanmean
 from ._functions.reductions import nansum as nansum
 from ._functions.shapes import narrow_copy as narrow_copy
@@ -198,8 +182,6 @@ pi: _Any
 from ._functions.creation import polar as polar
 from ._functions.elements import positive as positive
 from ._functions.indexing import put as put
-from ._functions.elements import rad2deg as rad2deg
-from ._functions import rad2deg_ as rad2deg_
 from ._functions.creation import randint_like as randint_like
 range: _Any
 from ._functions.shapes import ravel as ravel
@@ -219,8 +201,6 @@ from ._functions.settings import set_default_tensor_type as set_default_tensor_t
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions
 from ._functions.settings import set_rng_state as set_rng_state
-from ._functions.elements import sinc as sinc
-from ._functions import sinc_ as sinc_
 from ._functions.shapes import slice_scatter as slice_scatter
 from ._functions.reductions import std_mean as std_mean
 subtract: _Any
@@ -251,5 +231,3 @@ from ._functions.products import vdot as vdot
 from ._functions.shapes import vsplit as vsplit
 from ._functions.shapes import vstack as vstack
 from ._plan import will_it_fit as will_it_fit
-from ._functions.elements import xlogy as xlogy
-from ._functions import xlogy_ as xlogy_

@@ -111,36 +111,29 @@ LEFT_OUT_OF = {
 # Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
-alpha_dropout_ angle as_strided_ autocast_decrement_nesting autocast_increment_nesting
-avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle
-clear_autocast_cache conv_tbc
-corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
-cumulative_trapezoid detach_ embedding_bag empty_permuted erfc erfc_ erfinv
-feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
+OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_
+as_strided_ autocast_decrement_nesting autocast_increment_nesting avg_pool1d bartlett_window
+bilinear binomial blackman_window celu_ channel_shuffle clear_autocast_cache conv_tbc corrcoef
+cosine_embedding_loss cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
+empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file geqrf get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce instance_norm is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue lcm lcm_ logaddexp2 logcumsumexp
-margin_ranking_loss matrix_exp max_pool1d max_pool1d_with_indices max_pool3d
-median mode multinomial mvlgamma nanmedian nanquantile nonzero_static orgqr ormqr pdist pinverse
-pixel_shuffle pixel_unshuffle poisson poisson_nll_loss polygamma quantile renorm resize_as_
-rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
+is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss matrix_exp max_pool1d
+max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
+orgqr ormqr pdist pinverse pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
+resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
-set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
-stft svd triplet_margin_loss vmap
+set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
+svd triplet_margin_loss vmap
 """,
     "Tensor": """
-__cuda_array_interface__ angle cauchy_
-corrcoef cov cummax cummin
-dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype histc
-histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_
-istft kthvalue lcm lcm_ log_normal_ logaddexp2 logcumsumexp
-matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided
-nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_
-quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
-scatter_reduce_ stft svd
+__cuda_array_interface__ cauchy_ corrcoef cov cummax cummin dim_order geometric_ geqrf grad_dtype
+histc histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ istft kthvalue
+log_normal_ logcumsumexp matrix_exp median mode multinomial nanmedian nanquantile new_empty_strided
+nonzero_static orgqr ormqr pin_memory pinverse quantile record_stream renorm renorm_ resize_as
+resize_as_ scatter_reduce scatter_reduce_ stft svd
 """,
     "torch.linalg": """
 cond eig eigh eigvals eigvalsh householder_product ldl_factor ldl_factor_ex ldl_solve
@@ -182,12 +175,11 @@ triplet_margin_with_distance_loss unfold
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u
-chebyshev_polynomial_v chebyshev_polynomial_w entr erfc erfcx erfinv gammainc gammaincc
-hermite_polynomial_h hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l
-legendre_polynomial_p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0
-modified_bessel_k1 multigammaln ndtr ndtri polygamma scaled_modified_bessel_k0
+chebyshev_polynomial_v chebyshev_polynomial_w gammainc gammaincc hermite_polynomial_h
+hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l legendre_polynomial_p modified_bessel_i0
+modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
-shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta
+shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0
 """,
     "torch.nn.init": "dirac_ eye_ orthogonal_ sparse_",
     "torch.nn.utils": """

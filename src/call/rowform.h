@@ -27,7 +27,8 @@
  *
  * The kinds are letters of FICB (f32 f64, i32 i64, c64 c128, bool as it is) in this order; c for C:
  * complex numbers one at a time, in c128, by a loop of the scalar set, the only set that
- * is compiled. The expression names the schema's parameters: tensors are vectors, numbers are
+ * is compiled; f for F: floats one at a time, in f64, by such a loop, for functions that are long
+ * and seldom called. The expression names the schema's parameters: tensors are vectors, numbers are
  * broadcast; tools/optable lifts it out (gen/loops.inl). The rules are bits of tn_rules; the shared
  * check, look and run read them. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_ROW(TNI_KINDS_##kinds, __VA_ARGS__, TNI_NO_RULES, )
@@ -36,9 +37,10 @@
     .rules = (uint32_t)(kinds) | (uint32_t)(bits), .quick = TNI_SHORT_OF(kinds, bits)
 #define TNI_LOOK_OF(bits) ((bits)&TNI_RULES_LOOK ? tni_pointwise_look : NULL)
 /* Rows that make floats of floats by the loop alone have a short way (call/short.c). */
-#define TNI_SHORT_OF(kinds, bits)                                                        \
-    ((kinds)&TNI_KINDS_F && !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
-         ? tni_pointwise_short                                                           \
+#define TNI_SHORT_OF(kinds, bits)                                         \
+    ((kinds)&TNI_KINDS_F && !((kinds)&TNI_FLOATS_SINGLY) &&               \
+             !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
+         ? tni_pointwise_short                                            \
          : NULL)
 
 /* row->rules: what a pointwise row does that others do not, each with a row that has it.
@@ -57,6 +59,7 @@
  *   TN_FLOATS_ONLY          hypot      integers alone, of which other rows of floats make floats
  *   TN_ONE_DTYPE            lerp       tensors of two dtypes, but for a third without dimensions;
  *                                      integers, unless the third is a float
+ *   TN_SAME_DTYPES          heaviside  two tensors of two dtypes
  *   TN_NO_INTEGER_QUOTIENT  addcdiv    integers as second and third tensor
  *   TN_NO_NEGATIVE_LIMITS   hardtanh   two negative numbers beside uint8
  * What it refuses by data, where it computes integers:
@@ -82,7 +85,9 @@ enum tn_rules {
     TN_NO_NEGATIVE_POWER = 1 << 16,
     TN_LOWER_BOUND = 1 << 17,
     TN_UPPER_BOUND = 1 << 18,
-    TNI_RULES_CHECK = TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
+    TN_SAME_DTYPES = 1 << 19,
+    TNI_RULES_CHECK =
+        TN_SAME_DTYPES | TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
     TNI_RULES_LOOK = TN_NO_ZERO_DIVISOR | TN_NO_NEGATIVE_POWER | TN_LOWER_BOUND | TN_UPPER_BOUND
 };
 
@@ -92,7 +97,8 @@ enum {
     TNI_KINDS_I = 2,
     TNI_KINDS_C = 4,
     TNI_KINDS_B = 8,
-    TNI_SINGLY = 16, /* the letter c */
+    TNI_SINGLY = 16,             /* the letter c */
+    TNI_FLOATS_SINGLY = 1 << 30, /* the letter f */
     TNI_KINDS_FI = TNI_KINDS_F | TNI_KINDS_I,
     TNI_KINDS_FC = TNI_KINDS_F | TNI_KINDS_C,
     TNI_KINDS_FB = TNI_KINDS_F | TNI_KINDS_B,
@@ -104,6 +110,7 @@ enum {
     TNI_KINDS_FCB = TNI_KINDS_FC | TNI_KINDS_B,
     TNI_KINDS_ICB = TNI_KINDS_IC | TNI_KINDS_B,
     TNI_KINDS_FICB = TNI_KINDS_FIC | TNI_KINDS_B,
+    TNI_KINDS_f = TNI_KINDS_F | TNI_FLOATS_SINGLY,
     TNI_KINDS_Fc = TNI_KINDS_FC | TNI_SINGLY,
     TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_SINGLY,
     TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_SINGLY,

@@ -10,13 +10,16 @@ enum { DRIVE_FEW = 64 }; /* elements that drive_small may take */
 
 TN_PRIV int tni_pointwise_native(const tn_frame *f, int d) {
     if (d == TN_BOOL) return TN_BOOL;
-    return f->row->rules & TNI_SINGLY && d == TN_C64 ? (int)TN_C128 : tni_computed_in(d);
+    const int native =
+        f->row->rules & TNI_SINGLY && d == TN_C64 ? (int)TN_C128 : tni_computed_in(d);
+    return f->row->rules & TNI_FLOATS_SINGLY && native == TN_F32 ? (int)TN_F64 : native;
 }
 /* Elements that the loop of this row and type takes at a time. */
 static int64_t drive_lanes(const tn_frame *f, int type) {
-    return f->row->rules & TNI_SINGLY && type == TNI_IN_C128
-               ? 1
-               : f->block->context->kernels->lanes[type];
+    const uint32_t rules = f->row->rules;
+    const bool singly = (rules & TNI_SINGLY && type == TNI_IN_C128) ||
+                        (rules & TNI_FLOATS_SINGLY && type == TNI_IN_F64);
+    return singly ? 1 : f->block->context->kernels->lanes[type];
 }
 
 static int drive_type(int dtype) {
@@ -258,6 +261,6 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     if (note->flat < 0 || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made)
         drive_run_strided(f, common, native, made, numbers);
     else if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
-             !drive_small(f, common, numbers))
+             f->row->rules & TNI_FLOATS_SINGLY || !drive_small(f, common, numbers))
         drive_run_flat(f, common, numbers);
 }

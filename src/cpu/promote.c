@@ -247,6 +247,12 @@ static bool promote_one_dtype(tn_frame *f) {
     return true;
 }
 
+static bool promote_same_dtypes(tn_frame *f) {
+    return f->in[0]->dtype == f->in[1]->dtype ||
+           tn_fail(f, TN_TYPE, "%s is not yet implemented for tensors with different dtypes.",
+                   f->row->name);
+}
+
 /* A quotient of integers is no element of theirs. */
 static bool promote_quotient(tn_frame *f) {
     if (tni_dtype(f->in[1]->dtype)->category < TNI_CAT_FLOAT &&
@@ -280,7 +286,8 @@ static bool promote_mask(tn_frame *f) {
 
 /* What TNI_RULES_CHECK refuse. Operands that promote_flat takes fit them all. */
 static bool promote_rules(tn_frame *f, uint32_t rules) {
-    return (!(rules & TN_ONE_DTYPE) || promote_one_dtype(f)) &&
+    return (!(rules & TN_SAME_DTYPES) || promote_same_dtypes(f)) &&
+           (!(rules & TN_ONE_DTYPE) || promote_one_dtype(f)) &&
            (!(rules & TN_NO_INTEGER_QUOTIENT) || promote_quotient(f)) &&
            (!(rules & TN_NO_NEGATIVE_LIMITS) || promote_limits(f));
 }

@@ -314,6 +314,12 @@ struct tnc_expression_row {
 };
 #define TNC_WHEN_1(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_0(op) NULL
+#define TNC_WHEN_F32_0(op) NULL
+#define TNC_WHEN_F32_1(op) tnc_expression_go<op>::entry()
+#define TNC_WHEN_F32_2(op) NULL
+#define TNC_WHEN_F64_0(op) NULL
+#define TNC_WHEN_F64_1(op) tnc_expression_go<op>::entry()
+#define TNC_WHEN_F64_2(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_C64_0(op) NULL
 #define TNC_WHEN_C64_1(op) tnc_expression_go<op>::entry()
 #define TNC_WHEN_C64_2(op) NULL
@@ -322,7 +328,7 @@ struct tnc_expression_row {
 #define TNC_WHEN_C128_2(op) tnc_expression_go<op>::entry()
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                     \
     {#name,                                                                     \
-     {TNC_WHEN_##F(tnc_##name##_f32), TNC_WHEN_##F(tnc_##name##_f64),           \
+     {TNC_WHEN_F32_##F(tnc_##name##_f32), TNC_WHEN_F64_##F(tnc_##name##_f64),   \
       TNC_WHEN_##I(tnc_##name##_i32), TNC_WHEN_##I(tnc_##name##_i64),           \
       TNC_WHEN_C64_##C(tnc_##name##_c64), TNC_WHEN_C128_##C(tnc_##name##_c128), \
       TNC_WHEN_##B(tnc_##name##_truth)}},
@@ -367,7 +373,8 @@ static int expression_type(tn_dtype native) {
 /* Whether 16 bytes may be moved at a time: all lie alike, in the dtype that is computed. */
 static bool expression_is_flat(const tn_frame *f, const tn_pointwise_plan *p, int half) {
     const tn_dtype lies = half ? p->common : p->native;
-    bool flat = p->flat && (half || p->common == p->native) && (uintptr_t)p->walk.at[0] % 16 == 0 &&
+    bool flat = p->flat && !(half && p->native == TN_F64) && (half || p->common == p->native) &&
+                (uintptr_t)p->walk.at[0] % 16 == 0 &&
                 tn_dtype_of(f->out[0]) == (half && p->made == p->native ? p->common : p->made);
     for (int k = 0; k < f->nin; k++)
         flat = flat &&

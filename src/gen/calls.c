@@ -206,6 +206,16 @@ TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim) {
     return tn_aminmax_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_angle_at(const char *file, int line, const tn_angle_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_angle, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_angle(tn_tensor *self) {
+    const tn_angle_args a = {NULL, self};
+    return tn_angle_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_any, TN_PLAIN, file, line, args, &r);
@@ -1113,6 +1123,25 @@ TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype) {
     return tn_cumsum_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_deg2rad_at(const char *file, int line, const tn_deg2rad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_deg2rad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_deg2rad_inplace_at(const char *file, int line, const tn_deg2rad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_deg2rad, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_deg2rad(tn_tensor *self) {
+    const tn_deg2rad_args a = {NULL, self};
+    return tn_deg2rad_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_deg2rad_(tn_tensor *self) {
+    const tn_deg2rad_args a = {NULL, self};
+    return tn_deg2rad_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_det_at(const char *file, int line, const tn_det_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_det, TN_PLAIN, file, line, args, &r);
@@ -1474,6 +1503,44 @@ TN_API tn_tensor *tnp_erf_(tn_tensor *self) {
     return tn_erf_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_erfc_at(const char *file, int line, const tn_erfc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erfc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_erfc_inplace_at(const char *file, int line, const tn_erfc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erfc, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_erfc(tn_tensor *self) {
+    const tn_erfc_args a = {NULL, self};
+    return tn_erfc_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_erfc_(tn_tensor *self) {
+    const tn_erfc_args a = {NULL, self};
+    return tn_erfc_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_erfinv_at(const char *file, int line, const tn_erfinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erfinv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_erfinv_inplace_at(const char *file, int line, const tn_erfinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erfinv, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_erfinv(tn_tensor *self) {
+    const tn_erfinv_args a = {NULL, self};
+    return tn_erfinv_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_erfinv_(tn_tensor *self) {
+    const tn_erfinv_args a = {NULL, self};
+    return tn_erfinv_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_exp_at(const char *file, int line, const tn_exp_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_exp, TN_PLAIN, file, line, args, &r);
@@ -1491,6 +1558,25 @@ TN_API tn_tensor *tnp_exp(tn_tensor *self) {
 TN_API tn_tensor *tnp_exp_(tn_tensor *self) {
     const tn_exp_args a = {NULL, self};
     return tn_exp_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_exp2_at(const char *file, int line, const tn_exp2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_exp2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_exp2_inplace_at(const char *file, int line, const tn_exp2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_exp2, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_exp2(tn_tensor *self) {
+    const tn_exp2_args a = {NULL, self};
+    return tn_exp2_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_exp2_(tn_tensor *self) {
+    const tn_exp2_args a = {NULL, self};
+    return tn_exp2_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_expand_at(const char *file, int line, const tn_expand_args *args) {
@@ -1640,6 +1726,26 @@ TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_floor_divide_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_fmax_at(const char *file, int line, const tn_fmax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fmax(tn_tensor *self, tn_tensor *other) {
+    const tn_fmax_args a = {NULL, self, other};
+    return tn_fmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fmin_at(const char *file, int line, const tn_fmin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fmin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fmin(tn_tensor *self, tn_tensor *other) {
+    const tn_fmin_args a = {NULL, self, other};
+    return tn_fmin_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_fmod_at(const char *file, int line, const tn_fmod_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_fmod, TN_PLAIN, file, line, args, &r);
@@ -1684,6 +1790,16 @@ TN_API tn_tensor *tnp_frac(tn_tensor *self) {
 TN_API tn_tensor *tnp_frac_(tn_tensor *self) {
     const tn_frac_args a = {NULL, self};
     return tn_frac_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_mantissa_exponent tn_frexp_at(const char *file, int line, const tn_frexp_args *args) {
+    tn_mantissa_exponent r;
+    tn_call(&tni_row_frexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_mantissa_exponent tnp_frexp(tn_tensor *self) {
+    const tn_frexp_args a = {{NULL, NULL}, self};
+    return tn_frexp_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args) {
@@ -1751,6 +1867,25 @@ TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args 
 TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index, bool sparse_grad) {
     const tn_gather_args a = {NULL, sparse_grad, self, dim, index};
     return tn_gather_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gcd_at(const char *file, int line, const tn_gcd_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gcd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_gcd_inplace_at(const char *file, int line, const tn_gcd_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gcd, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gcd(tn_tensor *self, tn_tensor *other) {
+    const tn_gcd_args a = {NULL, self, other};
+    return tn_gcd_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gcd_(tn_tensor *self, tn_tensor *other) {
+    const tn_gcd_args a = {NULL, self, other};
+    return tn_gcd_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_ge_at(const char *file, int line, const tn_ge_args *args) {
@@ -1925,6 +2060,26 @@ TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val)
     return tn_hardtanh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_heaviside_at(const char *file, int line, const tn_heaviside_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_heaviside, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_heaviside_inplace_at(const char *file, int line,
+    const tn_heaviside_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_heaviside, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_heaviside(tn_tensor *self, tn_tensor *values) {
+    const tn_heaviside_args a = {NULL, self, values};
+    return tn_heaviside_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_heaviside_(tn_tensor *self, tn_tensor *values) {
+    const tn_heaviside_args a = {NULL, self, values};
+    return tn_heaviside_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
@@ -2080,6 +2235,36 @@ TN_API tn_tensor *tnp_isnan(tn_tensor *self) {
     return tn_isnan_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_isneginf_at(const char *file, int line, const tn_isneginf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isneginf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isneginf(tn_tensor *self) {
+    const tn_isneginf_args a = {NULL, self};
+    return tn_isneginf_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isposinf_at(const char *file, int line, const tn_isposinf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isposinf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isposinf(tn_tensor *self) {
+    const tn_isposinf_args a = {NULL, self};
+    return tn_isposinf_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isreal_at(const char *file, int line, const tn_isreal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isreal, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isreal(tn_tensor *self) {
+    const tn_isreal_args a = {self};
+    return tn_isreal_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_kl_div, TN_PLAIN, file, line, args, &r);
@@ -2122,6 +2307,44 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward(tn_tensor *gr
     tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight, double eps) {
     const tn_layer_norm_backward_args a = {grad_out, input, normalized_shape, weight, eps};
     return tn_layer_norm_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lcm_at(const char *file, int line, const tn_lcm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lcm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_lcm_inplace_at(const char *file, int line, const tn_lcm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lcm, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lcm(tn_tensor *self, tn_tensor *other) {
+    const tn_lcm_args a = {NULL, self, other};
+    return tn_lcm_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lcm_(tn_tensor *self, tn_tensor *other) {
+    const tn_lcm_args a = {NULL, self, other};
+    return tn_lcm_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ldexp_at(const char *file, int line, const tn_ldexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ldexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_ldexp_inplace_at(const char *file, int line, const tn_ldexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ldexp, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ldexp(tn_tensor *self, tn_tensor *other) {
+    const tn_ldexp_args a = {NULL, self, other};
+    return tn_ldexp_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ldexp_(tn_tensor *self, tn_tensor *other) {
+    const tn_ldexp_args a = {NULL, self, other};
+    return tn_ldexp_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_le_at(const char *file, int line, const tn_le_args *args) {
@@ -2589,6 +2812,16 @@ TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other) {
     return tn_logaddexp_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logaddexp2_at(const char *file, int line, const tn_logaddexp2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logaddexp2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logaddexp2(tn_tensor *self, tn_tensor *other) {
+    const tn_logaddexp2_args a = {NULL, self, other};
+    return tn_logaddexp2_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logdet_at(const char *file, int line, const tn_logdet_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logdet, TN_PLAIN, file, line, args, &r);
@@ -2677,6 +2910,25 @@ TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other) {
 TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other) {
     const tn_logical_xor_args a = {NULL, self, other};
     return tn_logical_xor_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logit_at(const char *file, int line, const tn_logit_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logit, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_logit_inplace_at(const char *file, int line, const tn_logit_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logit, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logit(tn_tensor *self, tn_maybe eps) {
+    const tn_logit_args a = {NULL, eps, self};
+    return tn_logit_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_logit_(tn_tensor *self, tn_maybe eps) {
+    const tn_logit_args a = {NULL, eps, self};
+    return tn_logit_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_args *args) {
@@ -3034,6 +3286,45 @@ TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec) {
     return tn_mv_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_mvlgamma_at(const char *file, int line, const tn_mvlgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mvlgamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_mvlgamma_inplace_at(const char *file, int line, const tn_mvlgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mvlgamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mvlgamma(tn_tensor *self, int64_t p) {
+    const tn_mvlgamma_args a = {NULL, self, p};
+    return tn_mvlgamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_mvlgamma_(tn_tensor *self, int64_t p) {
+    const tn_mvlgamma_args a = {NULL, self, p};
+    return tn_mvlgamma_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nan_to_num_at(const char *file, int line, const tn_nan_to_num_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nan_to_num, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_nan_to_num_inplace_at(const char *file, int line,
+    const tn_nan_to_num_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nan_to_num, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nan_to_num(tn_tensor *self, tn_maybe nan, tn_maybe posinf, tn_maybe neginf) {
+    const tn_nan_to_num_args a = {NULL, nan, posinf, neginf, self};
+    return tn_nan_to_num_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_nan_to_num_(tn_tensor *self, tn_maybe nan, tn_maybe posinf, tn_maybe neginf) {
+    const tn_nan_to_num_args a = {NULL, nan, posinf, neginf, self};
+    return tn_nan_to_num_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_narrow_at(const char *file, int line, const tn_narrow_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_narrow, TN_PLAIN, file, line, args, &r);
@@ -3270,6 +3561,16 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims) {
     return tn_permute_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_polygamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self) {
+    const tn_polygamma_args a = {NULL, n, self};
+    return tn_polygamma_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_pow_at(const char *file, int line, const tn_pow_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_pow, TN_PLAIN, file, line, args, &r);
@@ -3329,6 +3630,25 @@ TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *arg
 TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
     return tn_prod_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rad2deg_at(const char *file, int line, const tn_rad2deg_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rad2deg, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_rad2deg_inplace_at(const char *file, int line, const tn_rad2deg_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rad2deg, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rad2deg(tn_tensor *self) {
+    const tn_rad2deg_args a = {NULL, self};
+    return tn_rad2deg_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_rad2deg_(tn_tensor *self) {
+    const tn_rad2deg_args a = {NULL, self};
+    return tn_rad2deg_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_rand_at(const char *file, int line, const tn_rand_args *args) {
@@ -3805,6 +4125,25 @@ TN_API tn_tensor *tnp_sin_(tn_tensor *self) {
     return tn_sin_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_sinc_at(const char *file, int line, const tn_sinc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sinc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sinc_inplace_at(const char *file, int line, const tn_sinc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sinc, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sinc(tn_tensor *self) {
+    const tn_sinc_args a = {NULL, self};
+    return tn_sinc_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sinc_(tn_tensor *self) {
+    const tn_sinc_args a = {NULL, self};
+    return tn_sinc_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_sinh_at(const char *file, int line, const tn_sinh_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_sinh, TN_PLAIN, file, line, args, &r);
@@ -3917,6 +4256,96 @@ TN_API tn_values_indices tn_sort_at(const char *file, int line, const tn_sort_ar
 TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending) {
     const tn_sort_args a = {{NULL, NULL}, dim, descending, self};
     return tn_sort_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_entr_at(const char *file, int line, const tn_special_entr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_entr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_entr(tn_tensor *self) {
+    const tn_special_entr_args a = {NULL, self};
+    return tn_special_entr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_erfcx_at(const char *file, int line,
+    const tn_special_erfcx_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_erfcx, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_erfcx(tn_tensor *self) {
+    const tn_special_erfcx_args a = {NULL, self};
+    return tn_special_erfcx_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
+    const tn_special_log_ndtr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_log_ndtr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_log_ndtr(tn_tensor *self) {
+    const tn_special_log_ndtr_args a = {NULL, self};
+    return tn_special_log_ndtr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_ndtr_at(const char *file, int line, const tn_special_ndtr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_ndtr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_ndtr(tn_tensor *self) {
+    const tn_special_ndtr_args a = {NULL, self};
+    return tn_special_ndtr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_ndtri_at(const char *file, int line,
+    const tn_special_ndtri_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_ndtri, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_ndtri(tn_tensor *self) {
+    const tn_special_ndtri_args a = {NULL, self};
+    return tn_special_ndtri_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_xlog1py_at(const char *file, int line,
+    const tn_special_xlog1py_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_xlog1py, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_xlog1py(tn_tensor *self, tn_tensor *other) {
+    const tn_special_xlog1py_args a = {NULL, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_xlog1py_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_xlog1py_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_special_xlog1py_args a = {NULL, self, NULL, {0, 0, 0, 0}, other};
+    return tn_special_xlog1py_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_xlog1py_scalar_self(tn_scalar self, tn_tensor *other) {
+    const tn_special_xlog1py_args a = {NULL, NULL, other, self, {0, 0, 0, 0}};
+    return tn_special_xlog1py_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_zeta_at(const char *file, int line, const tn_special_zeta_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_zeta, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_zeta(tn_tensor *self, tn_tensor *other) {
+    const tn_special_zeta_args a = {NULL, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_zeta_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_zeta_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_special_zeta_args a = {NULL, self, NULL, {0, 0, 0, 0}, other};
+    return tn_special_zeta_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_zeta_scalar_self(tn_scalar self, tn_tensor *other) {
+    const tn_special_zeta_args a = {NULL, NULL, other, self, {0, 0, 0, 0}};
+    return tn_special_zeta_at(NULL, 0, &a);
 }
 
 TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args) {
@@ -4411,6 +4840,37 @@ TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_scalar self, tn
 TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_scalar other) {
     const tn_where_args a = {NULL, condition, NULL, NULL, self, other};
     return tn_where_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_xlogy_at(const char *file, int line, const tn_xlogy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_xlogy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_xlogy_inplace_at(const char *file, int line, const tn_xlogy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_xlogy, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_xlogy(tn_tensor *self, tn_tensor *other) {
+    const tn_xlogy_args a = {NULL, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_xlogy_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_xlogy_(tn_tensor *self, tn_tensor *other) {
+    const tn_xlogy_args a = {NULL, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_xlogy_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_xlogy_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_xlogy_args a = {NULL, self, NULL, {0, 0, 0, 0}, other};
+    return tn_xlogy_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_xlogy_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_xlogy_args a = {NULL, self, NULL, {0, 0, 0, 0}, other};
+    return tn_xlogy_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_xlogy_scalar_self(tn_scalar self, tn_tensor *other) {
+    const tn_xlogy_args a = {NULL, NULL, other, self, {0, 0, 0, 0}};
+    return tn_xlogy_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_args *args) {

@@ -48,6 +48,10 @@ static const char *const py_docs_comment[] = {
     /* aminmax */
     "The smallest and the largest element along dim, or of all elements if dim is absent.\n"
     "self (*) -> min, max: self's shape without dim, 1 there when keepdim",
+    /* angle */
+    "The argument of a complex number, in [-pi, pi]; of real numbers pi below 0, else 0, and NaN of\n"
+    "NaN.\n"
+    "(*) -> (*), real",
     /* any */
     "Whether any element is nonzero.\n"
     "self (*) -> bool ()",
@@ -263,6 +267,9 @@ static const char *const py_docs_comment[] = {
     /* cumsum */
     "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.\n"
     "self (*) -> (*)",
+    /* deg2rad */
+    "Degrees as radians: pi / 180 self.\n"
+    "(*) -> (*), floating",
     /* det */
     "linalg_det.\n"
     "(*, n, n) -> (*), float32, float64 or complex",
@@ -351,8 +358,17 @@ static const char *const py_docs_comment[] = {
     /* erf */
     "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.\n"
     "(*) -> (*), floating",
+    /* erfc */
+    "1 - erf(self), with all digits where it is small.\n"
+    "(*) -> (*), floating",
+    /* erfinv */
+    "The inverse of erf: infinite at -1 and 1, NaN beyond.\n"
+    "(*) -> (*), floating",
     /* exp */
     "e^self.\n"
+    "(*) -> (*), floating",
+    /* exp2 */
+    "2 to the power of self.\n"
     "(*) -> (*), floating",
     /* expand */
     "Dimensions of size 1 repeated to the given size without a copy; -1 keeps a size. New dimensions\n"
@@ -388,12 +404,22 @@ static const char *const py_docs_comment[] = {
     /* floor_divide */
     "floor(self / other), computed as (self - remainder) / other.\n"
     "(*), (*) -> broadcast",
+    /* fmax */
+    "The larger element of each pair; a NaN counts as absent. Equal elements share the gradient.\n"
+    "(*), (*) -> broadcast",
+    /* fmin */
+    "The smaller element of each pair; a NaN counts as absent. Equal elements share the gradient.\n"
+    "(*), (*) -> broadcast",
     /* fmod */
     "self - other * trunc(self / other), computed exactly. The result has the sign of self.\n"
     "(*), (*) -> broadcast",
     /* frac */
     "The fraction: self - trunc(self).\n"
     "(*) -> (*), floating",
+    /* frexp */
+    "self as mantissa 2^exponent, 1/2 <= |mantissa| < 1; 0, infinities and NaN are their mantissa,\n"
+    "with exponent 0.\n"
+    "(*) -> (*), (*) int32",
     /* full */
     "All elements fill_value: int64 for an int, the default dtype for a float.\n"
     "-> size",
@@ -417,6 +443,9 @@ static const char *const py_docs_comment[] = {
     /* gather */
     "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.\n"
     "self (*), index (*) -> index's shape",
+    /* gcd */
+    "The greatest common divisor of two integers, at least 0; 0 of 0 and 0.\n"
+    "(*), (*) -> broadcast, integers",
     /* ge */
     "self >= other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -446,6 +475,9 @@ static const char *const py_docs_comment[] = {
     "self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient\n"
     "is 0 at both bounds and passes at NaN.\n"
     "(*) -> (*)",
+    /* heaviside */
+    "0 below 0, values at 0, 1 above. Both tensors have one dtype.\n"
+    "(*), (*) -> broadcast",
     /* huber_loss */
     "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.\n"
     "input, target (*) -> () or (*)",
@@ -487,6 +519,15 @@ static const char *const py_docs_comment[] = {
     /* isnan */
     "Whether each element is NaN. A complex number is NaN if either part is.\n"
     "(*) -> (*), bool",
+    /* isneginf */
+    "Whether each element is -infinity.\n"
+    "(*) -> (*), bool",
+    /* isposinf */
+    "Whether each element is +infinity.\n"
+    "(*) -> (*), bool",
+    /* isreal */
+    "Whether each element has no imaginary part; true of all real numbers.\n"
+    "(*) -> (*), bool",
     /* kl_div */
     "target (log target - input), where input holds logarithms. With log_target the target does too:\n"
     "e^target (target - input).\n"
@@ -502,6 +543,12 @@ static const char *const py_docs_comment[] = {
     "The gradients of layer_norm's input, weight and bias, in one pass. Not for\n"
     "f64, not differentiable.\n"
     "grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias",
+    /* lcm */
+    "The least common multiple of two integers, at least 0; 0 if one is 0.\n"
+    "(*), (*) -> broadcast, integers",
+    /* ldexp */
+    "self 2^other. Whole exponents do not overflow on the way.\n"
+    "(*), (*) -> broadcast, floating",
     /* le */
     "self <= other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -625,6 +672,9 @@ static const char *const py_docs_comment[] = {
     "log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both\n"
     "is. Two integer tensors are refused.\n"
     "(*), (*) -> broadcast, floating",
+    /* logaddexp2 */
+    "log2(2^self + 2^other), without overflow on the way. Two integer tensors are refused.\n"
+    "(*), (*) -> broadcast, floating",
     /* logdet */
     "The logarithms of determinants: NaN where a real one is negative.\n"
     "(*, n, n) -> (*), float32, float64 or complex",
@@ -640,6 +690,10 @@ static const char *const py_docs_comment[] = {
     /* logical_xor */
     "Whether exactly one of both elements is true (nonzero).\n"
     "(*), (*) -> broadcast, bool",
+    /* logit */
+    "log(self / (1 - self)), the inverse of the sigmoid, of self moved into [eps, 1 - eps] if eps is\n"
+    "given.\n"
+    "(*) -> (*), floating",
     /* logspace */
     "base to the power of `steps` numbers from start to end, both included, evenly spaced.\n"
     "-> (steps)",
@@ -733,6 +787,14 @@ static const char *const py_docs_comment[] = {
     /* mv */
     "The product of a matrix and a vector.\n"
     "self (m, k), vec (k) -> (m)",
+    /* mvlgamma */
+    "The logarithm of the multivariate gamma function of dimension p: p (p - 1) / 4 log pi and the sum\n"
+    "of lgamma(self - k / 2) for k in 0..p - 1.\n"
+    "(*) -> (*), floating",
+    /* nan_to_num */
+    "self with NaN replaced by nan (0), infinities by posinf and neginf (the largest and the smallest\n"
+    "number of the dtype).\n"
+    "(*) -> (*)",
     /* narrow */
     "`length` positions along dim, beginning at start. A view.\n"
     "self (.., n, ..) -> (.., length, ..)",
@@ -794,6 +856,9 @@ static const char *const py_docs_comment[] = {
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
+    /* polygamma */
+    "The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).\n"
+    "self (*) -> (*), floating",
     /* pow */
     "self to the power of exponent, as C's pow; exponents 2 and 3 are products. Integers wrap. With an\n"
     "integer self, a negative number as exponent is refused; negative elements of an exponent tensor\n"
@@ -810,6 +875,9 @@ static const char *const py_docs_comment[] = {
     "The product over dim, or of all elements if dim is absent. Integers and bool are\n"
     "multiplied in int64.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* rad2deg */
+    "Radians as degrees: 180 / pi self.\n"
+    "(*) -> (*), floating",
     /* rand */
     "Random numbers, uniform in [0, 1).\n"
     "-> size",
@@ -915,6 +983,9 @@ static const char *const py_docs_comment[] = {
     /* sin */
     "The sine of self in radians; self may be of any size.\n"
     "(*) -> (*), floating",
+    /* sinc */
+    "sin(pi self) / (pi self); 1 at 0.\n"
+    "(*) -> (*), floating",
     /* sinh */
     "(e^self - e^-self) / 2, within 2 ULP.\n"
     "(*) -> (*), floating",
@@ -949,6 +1020,29 @@ static const char *const py_docs_comment[] = {
     "The elements sorted along dim, and the index of each before. Stable: equal elements keep their\n"
     "order. NaN counts as the largest.\n"
     "self (*) -> values, indices (*)",
+    /* special_entr */
+    "-self log(self), the entropy of a probability; 0 at 0, -inf below.\n"
+    "(*) -> (*), floating",
+    /* special_erfcx */
+    "e^(self^2) erfc(self).\n"
+    "(*) -> (*), floating",
+    /* special_log_ndtr */
+    "log(ndtr(self)), with all digits also where ndtr is 0 or 1.\n"
+    "(*) -> (*), floating",
+    /* special_ndtr */
+    "The distribution function of the normal distribution: erfc(-self / sqrt(2)) / 2.\n"
+    "(*) -> (*), floating",
+    /* special_ndtri */
+    "The inverse of ndtr: infinite at 0 and 1, NaN beyond.\n"
+    "(*) -> (*), floating",
+    /* special_xlog1py */
+    "self log(1 + other); 0 where self is 0, NaN where other is.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_zeta */
+    "Hurwitz' zeta function, the sum of (other + k)^-self for k = 0, 1, ...: infinite where self is 1\n"
+    "or other is 0 or a negative integer, NaN where self is below 1. Below other = 0 only an integer\n"
+    "self has a value.\n"
+    "(*), (*) -> broadcast, floating",
     /* split */
     "Pieces of split_size along dim; the last one may be smaller. Views.\n"
     "self (5, 3) -> (2, 3), (2, 3), (1, 3)",
@@ -1076,6 +1170,9 @@ static const char *const py_docs_comment[] = {
     /* where */
     "self where condition is true, else other.\n"
     "(*) bool, (*), (*) -> broadcast",
+    /* xlogy */
+    "self log(other); 0 where self is 0, NaN where other is.\n"
+    "(*), (*) -> broadcast, floating",
     /* zero */
     "Sets every element of self to 0.\n"
     "self (*) -> self",
@@ -1101,6 +1198,7 @@ static const char *const py_docs_place[] = {
     NULL /* amax */,
     NULL /* amin */,
     NULL /* aminmax */,
+    NULL /* angle */,
     NULL /* any */,
     NULL /* any_dims */,
     NULL /* arange */,
@@ -1162,6 +1260,7 @@ static const char *const py_docs_place[] = {
     NULL /* cross_entropy */,
     NULL /* cumprod */,
     NULL /* cumsum */,
+    NULL /* deg2rad */,
     NULL /* det */,
     NULL /* detach */,
     NULL /* diagonal */,
@@ -1188,7 +1287,10 @@ static const char *const py_docs_place[] = {
     NULL /* eq */,
     NULL /* equal */,
     "special.erf" /* erf */,
+    "special.erfc" /* erfc */,
+    "special.erfinv" /* erfinv */,
     NULL /* exp */,
+    "special.exp2" /* exp2 */,
     NULL /* expand */,
     NULL /* expand_as */,
     "special.expm1" /* expm1 */,
@@ -1200,14 +1302,18 @@ static const char *const py_docs_place[] = {
     NULL /* flip */,
     NULL /* floor */,
     NULL /* floor_divide */,
+    NULL /* fmax */,
+    NULL /* fmin */,
     NULL /* fmod */,
     NULL /* frac */,
+    NULL /* frexp */,
     NULL /* full */,
     NULL /* full_like */,
     NULL /* fused_adam */,
     NULL /* fused_adamw */,
     NULL /* fused_sgd */,
     NULL /* gather */,
+    NULL /* gcd */,
     NULL /* ge */,
     "nn.functional.gelu" /* gelu */,
     NULL /* gelu_erf */,
@@ -1217,6 +1323,7 @@ static const char *const py_docs_place[] = {
     NULL /* hardshrink */,
     NULL /* hardswish */,
     "nn.functional.hardtanh_" /* hardtanh */,
+    NULL /* heaviside */,
     NULL /* huber_loss */,
     NULL /* hypot */,
     NULL /* imag */,
@@ -1229,10 +1336,15 @@ static const char *const py_docs_place[] = {
     NULL /* isfinite */,
     NULL /* isinf */,
     NULL /* isnan */,
+    NULL /* isneginf */,
+    NULL /* isposinf */,
+    NULL /* isreal */,
     NULL /* kl_div */,
     NULL /* l1_loss */,
     "nn.functional.layer_norm" /* layer_norm */,
     NULL /* layer_norm_backward */,
+    NULL /* lcm */,
+    NULL /* ldexp */,
     NULL /* le */,
     "nn.functional.leaky_relu_" /* leaky_relu */,
     NULL /* leaky_relu_backward */,
@@ -1268,11 +1380,13 @@ static const char *const py_docs_place[] = {
     "special.log_softmax" /* log_softmax */,
     NULL /* log_softmax_backward */,
     NULL /* logaddexp */,
+    NULL /* logaddexp2 */,
     NULL /* logdet */,
     NULL /* logical_and */,
     NULL /* logical_not */,
     NULL /* logical_or */,
     NULL /* logical_xor */,
+    "special.logit" /* logit */,
     NULL /* logspace */,
     "special.logsumexp" /* logsumexp */,
     NULL /* lt */,
@@ -1301,6 +1415,8 @@ static const char *const py_docs_place[] = {
     NULL /* mse_loss */,
     NULL /* mul */,
     NULL /* mv */,
+    "special.multigammaln" /* mvlgamma */,
+    NULL /* nan_to_num */,
     NULL /* narrow */,
     NULL /* ne */,
     NULL /* neg */,
@@ -1320,10 +1436,12 @@ static const char *const py_docs_place[] = {
     NULL /* ones_like */,
     NULL /* outer */,
     NULL /* permute */,
+    "special.polygamma" /* polygamma */,
     NULL /* pow */,
     "nn.functional.prelu" /* prelu */,
     NULL /* prelu_kernel */,
     NULL /* prod */,
+    NULL /* rad2deg */,
     NULL /* rand */,
     NULL /* rand_like */,
     NULL /* randint */,
@@ -1356,6 +1474,7 @@ static const char *const py_docs_place[] = {
     NULL /* silu */,
     NULL /* silu_backward */,
     NULL /* sin */,
+    "special.sinc" /* sinc */,
     NULL /* sinh */,
     NULL /* slice */,
     NULL /* slogdet */,
@@ -1366,6 +1485,13 @@ static const char *const py_docs_place[] = {
     NULL /* softshrink */,
     "nn.functional.softsign" /* softsign */,
     NULL /* sort */,
+    "special.entr" /* special_entr */,
+    "special.erfcx" /* special_erfcx */,
+    "special.log_ndtr" /* special_log_ndtr */,
+    "special.ndtr" /* special_ndtr */,
+    "special.ndtri" /* special_ndtri */,
+    "special.xlog1py" /* special_xlog1py */,
+    "special.zeta" /* special_zeta */,
     NULL /* split */,
     NULL /* split_with_sizes */,
     NULL /* sqrt */,
@@ -1404,6 +1530,7 @@ static const char *const py_docs_place[] = {
     NULL /* view_as_complex */,
     NULL /* view_as_real */,
     NULL /* where */,
+    "special.xlogy" /* xlogy */,
     NULL /* zero */,
     NULL /* zeros */,
     NULL /* zeros_like */};

@@ -85,6 +85,12 @@ TNI_PRIVATE_END
 
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
+#define TNI_F32_2(loop) NULL /* one at a time: in f64, the scalar set's loop */
+#define TNI_F32_1(loop) loop
+#define TNI_F32_0(loop) NULL
+#define TNI_F64_2(OF, loop) TNI_JOIN(loop, _scalar)
+#define TNI_F64_1(OF, loop) OF(loop)
+#define TNI_F64_0(OF, loop) NULL
 #define TNI_C64_2(loop) NULL /* one at a time: in c128, the scalar set's loop */
 #define TNI_C64_1(loop) loop
 #define TNI_C64_0(loop) NULL
@@ -100,7 +106,7 @@ TNI_PRIVATE_END
 #define TNI_C128_0(OF, loop) NULL
 #define TNI_LOOPS_OF(OF, REST, name, F, I, C, B)                                                  \
     {                                                                                             \
-        TNI_WHEN_##F(OF(tni_loop_##name##_f32)), TNI_WHEN_##F(REST(tni_loop_##name##_f64)),       \
+        TNI_F32_##F(OF(tni_loop_##name##_f32)), TNI_F64_##F(REST, tni_loop_##name##_f64),         \
             TNI_WHEN_##I(REST(tni_loop_##name##_i32)), TNI_WHEN_##I(REST(tni_loop_##name##_i64)), \
             TNI_C64_##C(REST(tni_loop_##name##_c64)), TNI_C128_##C(REST, tni_loop_##name##_c128), \
             TNI_WHEN_##B(REST(tni_loop_##name##_truth))                                           \

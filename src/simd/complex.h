@@ -35,6 +35,7 @@
 #define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
 #define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
 #define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_ANGLE(a) TNI_FNT(tni_c_angle)(a)
 #define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
 #define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
 #define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)

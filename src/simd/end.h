@@ -68,6 +68,7 @@
 #undef V_COPYSIGN
 #undef V_HYPOT
 #undef V_LOGADDEXP
+#undef V_LOGADDEXP2
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -103,6 +104,9 @@
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
 #undef V_SHIFT_LEFT
 #undef V_SHIFT_RIGHT
 #undef TNI_TYPE_BOOL
@@ -110,3 +114,10 @@
 #undef TNI_TYPE_C128
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA

@@ -107,6 +107,7 @@ TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
     return C_CALL(make)(V_SEL(M_AND(any, V_ISINF(z.im)), V_ABS(z.im), re), V_NEG(im));
 }
 C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
+C_FN(angle)(C z) { return C_CALL(make)(TNI_FNT(tni_atan2)(z.im, z.re), V_ZERO()); }
 C_FN(sign)(C z) {
     V r = TNI_FNT(tni_c_abs)(z);
     M zero = V_EQ(r, V_ZERO());

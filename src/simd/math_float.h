@@ -39,6 +39,12 @@ TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
 }
 
+/* pi of negative numbers, 0 of others; NaN stays */
+TNI_INLINE V TNI_FNT(tni_angle)(V x) {
+    V side = V_SEL(V_LT(x, V_ZERO()), V_SET(3.14159265358979323846), V_ZERO());
+    return V_SEL(V_NE(x, x), x, side);
+}
+
 /* The larger and the smaller; NaN where either is. V_NE(a, a) picks a where a is NaN, and a
  * comparison that fails picks b, which may be. */
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
@@ -257,6 +263,12 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
     return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
+}
+/* log2(2^x + 2^y): the larger and log2(1 + 2^-distance) */
+TNI_HELPER V TNI_FNT(tni_logaddexp2)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    V r = TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_MUL(gap, V_SET(-0.69314718055994531))));
+    return V_FMA(r, V_SET(1.44269504088896339), V_MAXIMUM(x, y));
 }
 
 /* --- log2, log10, pow ------------------------------------------------------------------------- */
@@ -691,6 +703,10 @@ TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) {
     y = V_SEL(V_EQ(q, V_ZERO()), TNI_FNT(tni_copysign)(V_ZERO(), ratio), y);
     return V_SEL(V_EQ(b, V_ZERO()), ratio, y);
 }
+
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+#include "math_special.h"
+#endif
 
 #undef K
 #undef H

@@ -51,7 +51,24 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
         if (n & 1) power *= base;
     return (T)power;
 }
+/* Euclid's algorithm on magnitudes. The least number's wraps, as torch's does. */
+TNI_INLINE T TNI_FNT(tni_gcd_one)(T a, T b) {
+    U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b;
+    while (y != 0) {
+        const U rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return (T)x;
+}
+TNI_INLINE T TNI_FNT(tni_lcm_one)(T a, T b) { /* 0 of 0 */
+    const T both = TNI_FNT(tni_gcd_one)(a, b);
+    const T product = both == 0 ? 0 : (T)((U)TNI_FNT(tni_div_one)(a, both) * (U)b);
+    return product < 0 ? (T)(0 - (U)product) : product;
+}
 #include "math_lanes.h"
+TNI_LANES(tni_gcd, TNI_FNT(tni_gcd))
+TNI_LANES(tni_lcm, TNI_FNT(tni_lcm))
 TNI_LANES(tni_div, TNI_FNT(tni_div))
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
 TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))

@@ -90,6 +90,7 @@
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
 #define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
+#define V_LOGADDEXP2(a, b) TNI_FNT(tni_logaddexp2)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
@@ -111,7 +112,13 @@
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ANGLE(a) TNI_FNT(tni_angle)(a)
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+#include "special.h"
+#endif
 #else
+#define V_GCD(a, b) TNI_FNT(tni_gcd)(a, b)
+#define V_LCM(a, b) TNI_FNT(tni_lcm)(a, b)
 #define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
 #define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 #endif

@@ -1,16 +1,12 @@
 """Functions of each element."""
 
-from math import frexp as _frexp
-from math import inf as _inf
 from math import nan as _nan
 
 from .. import _C
 from .._C import Tensor
 from ._marks import _METHODS, both, both_of_numbers, function, method
 from ._out import with_out
-from .creation import _alike
 from .creation import complex as _complex_of
-from .dtypes import finfo, result_type
 
 
 @both
@@ -101,78 +97,6 @@ arcsinh, arccosh, arctanh = asinh, acosh, atanh
 _METHODS.update({"arc" + name[1:]: _METHODS[name] for name in ("asinh", "acosh", "atanh")})
 
 
-@both
-@with_out
-def deg2rad(input):
-    """Degrees as radians."""
-    return input * (3.141592653589793 / 180)
-
-
-@both
-@with_out
-def rad2deg(input):
-    """Radians as degrees."""
-    return input * (180 / 3.141592653589793)
-
-
-@both
-@with_out
-def exp2(input):
-    """2 to the power of each element."""
-    return _C.pow(2.0, input)
-
-
-@both
-@with_out
-def sinc(input):
-    """sin(pi x) / (pi x), 1 at 0."""
-    x = input * 3.141592653589793
-    one = _C.ones_like(x)
-    zero = x == 0
-    return _C.where(zero, one, x.sin() / _C.where(zero, one, x))
-
-
-@both
-@with_out
-def ldexp(input, other: Tensor):
-    """input * 2**other; of whole exponents without overflow on the way."""
-    if other.is_floating_point() or other.is_complex():
-        return input * _C.pow(2.0, other)
-    input = input.to(_dtype_with(input, other))
-    real, rest = input.dtype.to_real(), other.to(_C.int64)
-    top = _frexp(finfo(real).max)[1] - 1
-    for parts in (3, 2, 1):  # from the smallest number to the largest is less than 3 * top
-        part = _C.div(rest, parts, rounding_mode="trunc").clamp(-top, top)
-        input, rest = input * _C.pow(2.0, part.to(real)), rest - part
-    return input
-
-
-@both
-@with_out
-def logit(input, eps=None):
-    """log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
-    x = input
-    if eps is not None:  # the bounds themselves keep the gradient
-        x = _C.where(x < eps, eps, _C.where(x > 1 - eps, 1 - eps, x))
-    r = x.log() - (1 - x).log()
-    if not r.requires_grad:
-        return r
-    outside = (x < 0) | (x > 1)  # where the gradient is NaN, too
-    return r * _C.ones_like(r).masked_fill(outside, _nan)
-
-
-@both_of_numbers
-@with_out
-def xlogy(input, other):
-    """input * log(other); 0 where input is 0 and other no NaN."""
-    _one_tensor("xlogy", input, other)
-    input, other = _two(input, other)
-    least = other == 0 if other.is_complex() else other <= 0
-    zero = (input == 0) & (least | (other == _inf))  # elsewhere the product is 0 by itself
-    one = _C.ones_like(other)
-    return _C.where(zero, _C.zeros_like(input), input * _C.where(zero, one, other).log() + 0)
-
-
 def _one_tensor(name, a, b):
     """Refuses what are not two tensors, or one and a number."""
     there = [isinstance(x, Tensor) for x in (a, b)]
@@ -182,19 +106,6 @@ def _one_tensor(name, a, b):
             f"{name}() takes two tensors, or one and a number, "
             f"not {type(a).__name__} and {type(b).__name__}"
         )
-
-
-def _two(a, b):
-    """Both in the dtype and shape of their sum; one may be a number."""
-    dtype = result_type(a, b)
-    made = (x.to(dtype) if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (a, b))
-    return _alike(*made)
-
-
-def _dtype_with(a, b):
-    """The dtype of their sum, floating: the default one for integers."""
-    dtype = result_type(a, b)
-    return dtype if dtype.is_floating_point or dtype.is_complex else _C.get_default_dtype()
 
 
 @both_of_numbers
@@ -211,51 +122,6 @@ def float_power(input, exponent):
 
 
 @both
-@with_out
-def heaviside(input, values: Tensor):
-    """0 below 0, values at 0, 1 above."""
-    if input.dtype is not values.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    r = _C.where(input > 0, _C.ones_like(input), _C.zeros_like(input))
-    return _C.where(input == 0, values, r)
-
-
-@both
-@with_out
-def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    """NaN and infinities replaced by numbers."""
-    if not (input.is_floating_point() or input.is_complex()):
-        return input.clone()
-    if input.is_complex():
-        parts = nan_to_num(_C.view_as_real(input), nan, posinf, neginf)
-        return _C.view_as_complex(parts)
-    info = finfo(input.dtype)
-    r = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)
-    r = r.masked_fill(input == _inf, info.max if posinf is None else posinf)
-    return r.masked_fill(input == -_inf, info.min if neginf is None else neginf)
-
-
-@both
-@with_out
-def isposinf(input):
-    """Whether an element is +_inf."""
-    return input == _inf
-
-
-@both
-@with_out
-def isneginf(input):
-    """Whether an element is -_inf."""
-    return input == -_inf
-
-
-@both
-def isreal(input):
-    """Whether an element has no imaginary part."""
-    return input.imag == 0 if input.is_complex() else _C.ones_like(input, dtype=_C.bool)
-
-
-@both
 def is_nonzero(input):
     """Whether the only element is not 0."""
     return bool(input)
@@ -265,26 +131,6 @@ def is_nonzero(input):
 def is_same_size(input, other: Tensor):
     """Whether both have one shape."""
     return input.shape == other.shape
-
-
-def _pick(input, other, row):
-    input, other = _two(input, other)
-    r = row(other, input)  # of equals the second, as torch: 0 of 0 and -0
-    return _C.where(other.isnan(), input, _C.where(input.isnan(), other, r))
-
-
-@both
-@with_out
-def fmax(input, other: Tensor):
-    """maximum, but NaN counts as absent."""
-    return _pick(input, other, _C.maximum)
-
-
-@both
-@with_out
-def fmin(input, other: Tensor):
-    """minimum, but NaN counts as absent."""
-    return _pick(input, other, _C.minimum)
 
 
 @function
@@ -317,3 +163,15 @@ def _isin_sorted(elements, tests):
 def where(self, condition, other=None):
     """self where condition, else other."""
     return _C.where(condition, self, other)
+
+
+@method
+def polygamma(self, n):
+    """torch.polygamma(n, self)."""
+    return _C.polygamma(n, self)
+
+
+@method
+def polygamma_(self, n):
+    """polygamma in self's place."""
+    return self.copy_(_C.polygamma(n, self))

@@ -110,7 +110,7 @@ static void check_sample(const tn_row *row, int number, int round) {
     if (!sample_make(&s, row, number, TN_F64, false) || sample_has_no_difference(&s)) return;
     for (int t = 0; t < s.ntensors; t++) {
         moved[t] = s.tensor[t]->dtype == TN_F64 && s.tensor[t]->numel <= MOST && !s.structure[t] &&
-                   !sample_is_written(&s, t);
+                   !sample_is_written(&s, t) && !sample_is_refused(&s, t);
         if (moved[t]) s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF, n++;
     }
     if (!n) return;

@@ -411,6 +411,11 @@ const char *sample_differs(const tn_row *row, const char *place, const char *tex
             return differences[i].why;
     return NULL;
 }
+bool sample_is_refused(const sample *s, int t) {
+    char place[40];
+    snprintf(place, sizeof place, "refused grad of tensor %d", t);
+    return sample_differs(s->row, place, s->text) != NULL;
+}
 bool sample_has_no_difference(const sample *s) {
     return sample_differs(s->row, "gradcheck", s->text) != NULL;
 }

@@ -82,5 +82,7 @@ bool sample_oracle_has(const tn_row *row, const char *clause, int k);
 bool sample_has_no_difference(const sample *s);
 /* Whether tensor t is given for a parameter that the call writes, as batch_norm's running_mean. */
 bool sample_is_written(const sample *s, int t);
+/* The gradient of tensor t is refused by name ("refused grad of tensor T" of .differs). */
+bool sample_is_refused(const sample *s, int t);
 
 #endif

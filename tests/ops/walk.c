@@ -525,7 +525,8 @@ static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype
     c.layout = layout;
     c.n = 0;
     for (int t = 0; t < s->ntensors; t++) {
-        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || sample_is_written(s, t))
+        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || sample_is_written(s, t) ||
+            sample_is_refused(s, t))
             continue;
         deep = deep || s->tensor[t]->ndim > 3;
         c.where[c.n] = t;

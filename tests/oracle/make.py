@@ -70,6 +70,20 @@ def torch_div_trunc(self, other):
     return torch.div(self, other, rounding_mode="trunc")
 
 
+def in_float64(f, self):
+    if self.is_floating_point() or self.is_complex():
+        return f(self)
+    return f(self.to(torch.float64)).to(torch.get_default_dtype())
+
+
+def torch_special_ndtr(self):  # of integers in float32, where it keeps 5 digits
+    return in_float64(torch.special.ndtr, self)
+
+
+def torch_special_log_ndtr(self):
+    return in_float64(torch.special.log_ndtr, self)
+
+
 def torch_clone(self, memory_format=torch.preserve_format):
     return self.clone(memory_format=memory_format)
 

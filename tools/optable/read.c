@@ -116,7 +116,7 @@ static pointwise pointwise_of(const char *rules) {
 }
 
 static void read_pointwise(row *r) {
-    const char *value = row_field(r, "TN_POINTWISE"), *kind = "FICcB";
+    const char *value = row_field(r, "TN_POINTWISE"), *kind = "FfICcB";
     char *part[3] = {NULL, NULL, NULL};
     if (!value) return;
     const int n = scan_parts(value, part, 3);
@@ -132,8 +132,9 @@ static void read_pointwise(row *r) {
     for (const char *at = r->kinds; *at; at++) {
         kind = strchr(kind, *at);
         if (!kind) {
-            fault(r->file, r->line, "%s: kinds '%s': letters of FICB or FIcB in this order",
-                  r->name, r->kinds);
+            fault(r->file, r->line,
+                  "%s: kinds '%s': letters of FICB in this order, f for F and c for C", r->name,
+                  r->kinds);
             return;
         }
         kind++;

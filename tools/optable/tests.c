@@ -16,14 +16,15 @@ typedef struct difference {
 } difference;
 
 static bool is_place(const row *r, const char *place) {
-    static const char *const places[] = {"result ", "grad", "call", "gradcheck"};
+    static const char *const places[] = {"result ", "grad", "call", "gradcheck",
+                                         "refused grad of tensor "};
     if (!strncmp(place, "parameter ", 10)) {
         for (int i = 0; i < r->s.nparam; i++)
             if (tni_word_is(r->s.param[i].name, place + 10)) return true;
         return false;
     }
     if (!strcmp(place, "signature")) return true;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (!strncmp(place, places[i], strlen(places[i]))) return true;
     return false;
 }

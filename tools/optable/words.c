@@ -55,6 +55,7 @@ typedef struct vocabulary {
 } vocabulary;
 static const vocabulary vocabularies[] = {
     {'F', true, "floats", {"src/simd/vocabulary.h", "src/simd/scalar.h", NULL}},
+    {'f', true, "floats", {"src/simd/vocabulary.h", "src/simd/scalar.h", "src/simd/special.h"}},
     {'I', false, "integers", {"src/simd/vocabulary.h", "src/simd/scalar.h", NULL}},
     {'C', false, "complex numbers", {"src/simd/complex.h", NULL, NULL}},
     {'c', false, "complex numbers", {"src/simd/complex.h", NULL, NULL}},

@@ -469,6 +469,44 @@ TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
+/* The greatest common divisor of two integers, at least 0; 0 of 0 and 0.
+ *   schema  gcd(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, integers
+ *   example tn_gcd(n, n) */
+typedef struct tn_gcd_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_gcd_args;
+TN_API tn_tensor *tn_gcd_at(const char *file, int line, const tn_gcd_args *args);
+TN_API tn_tensor *tn_gcd_inplace_at(const char *file, int line, const tn_gcd_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_gcd(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_gcd_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_gcd(self_, ...) TNI_CALL(tn_gcd, .self = self_, .other = __VA_ARGS__)
+#define tn_gcd_(self_, ...) TNI_CALL_AS(tn_gcd_inplace_at, tn_gcd_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* The least common multiple of two integers, at least 0; 0 if one is 0.
+ *   schema  lcm(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, integers
+ *   example tn_lcm(n, n) */
+typedef struct tn_lcm_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_lcm_args;
+TN_API tn_tensor *tn_lcm_at(const char *file, int line, const tn_lcm_args *args);
+TN_API tn_tensor *tn_lcm_inplace_at(const char *file, int line, const tn_lcm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lcm(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_lcm_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_lcm(self_, ...) TNI_CALL(tn_lcm, .self = self_, .other = __VA_ARGS__)
+#define tn_lcm_(self_, ...) TNI_CALL_AS(tn_lcm_inplace_at, tn_lcm_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
 /* --- the activations of neural networks --- */
 
 /* The hyperbolic tangent.
@@ -1076,6 +1114,58 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
+/* Degrees as radians: pi / 180 self.
+ *   schema  deg2rad(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_deg2rad(x) */
+typedef struct tn_deg2rad_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_deg2rad_args;
+TN_API tn_tensor *tn_deg2rad_at(const char *file, int line, const tn_deg2rad_args *args);
+TN_API tn_tensor *tn_deg2rad_inplace_at(const char *file, int line, const tn_deg2rad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_deg2rad(tn_tensor *self);
+TN_API tn_tensor *tnp_deg2rad_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_deg2rad(...) TNI_CALL(tn_deg2rad, .self = __VA_ARGS__)
+#define tn_deg2rad_(...) TNI_CALL_AS(tn_deg2rad_inplace_at, tn_deg2rad_args, .self = __VA_ARGS__)
+#endif
+
+/* Radians as degrees: 180 / pi self.
+ *   schema  rad2deg(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_rad2deg(x) */
+typedef struct tn_rad2deg_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_rad2deg_args;
+TN_API tn_tensor *tn_rad2deg_at(const char *file, int line, const tn_rad2deg_args *args);
+TN_API tn_tensor *tn_rad2deg_inplace_at(const char *file, int line, const tn_rad2deg_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_rad2deg(tn_tensor *self);
+TN_API tn_tensor *tnp_rad2deg_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_rad2deg(...) TNI_CALL(tn_rad2deg, .self = __VA_ARGS__)
+#define tn_rad2deg_(...) TNI_CALL_AS(tn_rad2deg_inplace_at, tn_rad2deg_args, .self = __VA_ARGS__)
+#endif
+
+/* The argument of a complex number, in [-pi, pi]; of real numbers pi below 0, else 0, and NaN of
+ * NaN.
+ *   schema  angle(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), real
+ *   example tn_angle(x) */
+typedef struct tn_angle_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_angle_args;
+TN_API tn_tensor *tn_angle_at(const char *file, int line, const tn_angle_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_angle(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_angle(...) TNI_CALL(tn_angle, .self = __VA_ARGS__)
+#endif
+
 /* --- whether tensors have equal or close elements: one answer for both tensors, or one for
  * each pair of elements --- */
 
@@ -1321,6 +1411,51 @@ TN_USE_RESULT TN_API tn_tensor *tnp_isinf(tn_tensor *self);
 #define tn_isinf(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isinf, .self = __VA_ARGS__))
 #endif
 
+/* Whether each element is +infinity.
+ *   schema  isposinf(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), bool
+ *   example tn_isposinf(x) */
+typedef struct tn_isposinf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_isposinf_args;
+TN_API tn_tensor *tn_isposinf_at(const char *file, int line, const tn_isposinf_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isposinf(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isposinf(...) TNI_CALL(tn_isposinf, .self = __VA_ARGS__)
+#endif
+
+/* Whether each element is -infinity.
+ *   schema  isneginf(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), bool
+ *   example tn_isneginf(x) */
+typedef struct tn_isneginf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_isneginf_args;
+TN_API tn_tensor *tn_isneginf_at(const char *file, int line, const tn_isneginf_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isneginf(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isneginf(...) TNI_CALL(tn_isneginf, .self = __VA_ARGS__)
+#endif
+
+/* Whether each element has no imaginary part; true of all real numbers.
+ *   schema  isreal(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), bool
+ *   example tn_isreal(x) */
+typedef struct tn_isreal_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_isreal_args;
+TN_USE_RESULT TN_API tn_tensor *tn_isreal_at(const char *file, int line,
+    const tn_isreal_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_isreal(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isreal(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_isreal, .self = __VA_ARGS__))
+#endif
+
 /* Whether each element is neither infinite nor NaN.
  *   schema  isfinite(Tensor self) -> Tensor
  *   shapes  (*) -> (*), bool
@@ -1349,6 +1484,108 @@ TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_signbit(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_signbit(...) TNI_CALL(tn_signbit, .self = __VA_ARGS__)
+#endif
+
+/* --- error functions and the normal distribution: erfc, erfcx, erfinv, ndtr, log_ndtr,
+ * ndtri, by simd/math_special.h --- */
+
+/* 1 - erf(self), with all digits where it is small.
+ *   schema  erfc(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_erfc(x) */
+typedef struct tn_erfc_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_erfc_args;
+TN_API tn_tensor *tn_erfc_at(const char *file, int line, const tn_erfc_args *args);
+TN_API tn_tensor *tn_erfc_inplace_at(const char *file, int line, const tn_erfc_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_erfc(tn_tensor *self);
+TN_API tn_tensor *tnp_erfc_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_erfc(...) TNI_CALL(tn_erfc, .self = __VA_ARGS__)
+#define tn_erfc_(...) TNI_CALL_AS(tn_erfc_inplace_at, tn_erfc_args, .self = __VA_ARGS__)
+#endif
+
+/* e^(self^2) erfc(self).
+ *   schema  special_erfcx(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_erfcx(x) */
+typedef struct tn_special_erfcx_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_erfcx_args;
+TN_API tn_tensor *tn_special_erfcx_at(const char *file, int line,
+    const tn_special_erfcx_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_erfcx(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_erfcx(...) TNI_CALL(tn_special_erfcx, .self = __VA_ARGS__)
+#endif
+
+/* The inverse of erf: infinite at -1 and 1, NaN beyond.
+ *   schema  erfinv(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_erfinv(x) */
+typedef struct tn_erfinv_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_erfinv_args;
+TN_API tn_tensor *tn_erfinv_at(const char *file, int line, const tn_erfinv_args *args);
+TN_API tn_tensor *tn_erfinv_inplace_at(const char *file, int line, const tn_erfinv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_erfinv(tn_tensor *self);
+TN_API tn_tensor *tnp_erfinv_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_erfinv(...) TNI_CALL(tn_erfinv, .self = __VA_ARGS__)
+#define tn_erfinv_(...) TNI_CALL_AS(tn_erfinv_inplace_at, tn_erfinv_args, .self = __VA_ARGS__)
+#endif
+
+/* The distribution function of the normal distribution: erfc(-self / sqrt(2)) / 2.
+ *   schema  special_ndtr(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_ndtr(x) */
+typedef struct tn_special_ndtr_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_ndtr_args;
+TN_API tn_tensor *tn_special_ndtr_at(const char *file, int line, const tn_special_ndtr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_ndtr(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_ndtr(...) TNI_CALL(tn_special_ndtr, .self = __VA_ARGS__)
+#endif
+
+/* log(ndtr(self)), with all digits also where ndtr is 0 or 1.
+ *   schema  special_log_ndtr(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_log_ndtr(x) */
+typedef struct tn_special_log_ndtr_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_log_ndtr_args;
+TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
+    const tn_special_log_ndtr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_log_ndtr(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_log_ndtr(...) TNI_CALL(tn_special_log_ndtr, .self = __VA_ARGS__)
+#endif
+
+/* The inverse of ndtr: infinite at 0 and 1, NaN beyond.
+ *   schema  special_ndtri(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_ndtri(x) */
+typedef struct tn_special_ndtri_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_ndtri_args;
+TN_API tn_tensor *tn_special_ndtri_at(const char *file, int line,
+    const tn_special_ndtri_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_ndtri(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_ndtri(...) TNI_CALL(tn_special_ndtri, .self = __VA_ARGS__)
 #endif
 
 /* --- exponentials, logarithms and the error function, by those of simd/math.h --- */
@@ -1493,6 +1730,39 @@ TN_API tn_tensor *tnp_erf_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_erf(...) TNI_CALL(tn_erf, .self = __VA_ARGS__)
 #define tn_erf_(...) TNI_CALL_AS(tn_erf_inplace_at, tn_erf_args, .self = __VA_ARGS__)
+#endif
+
+/* 2 to the power of self.
+ *   schema  exp2(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_exp2(x) */
+typedef struct tn_exp2_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_exp2_args;
+TN_API tn_tensor *tn_exp2_at(const char *file, int line, const tn_exp2_args *args);
+TN_API tn_tensor *tn_exp2_inplace_at(const char *file, int line, const tn_exp2_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_exp2(tn_tensor *self);
+TN_API tn_tensor *tnp_exp2_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_exp2(...) TNI_CALL(tn_exp2, .self = __VA_ARGS__)
+#define tn_exp2_(...) TNI_CALL_AS(tn_exp2_inplace_at, tn_exp2_args, .self = __VA_ARGS__)
+#endif
+
+/* log2(2^self + 2^other), without overflow on the way. Two integer tensors are refused.
+ *   schema  logaddexp2(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_logaddexp2(x, y) */
+typedef struct tn_logaddexp2_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_logaddexp2_args;
+TN_API tn_tensor *tn_logaddexp2_at(const char *file, int line, const tn_logaddexp2_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logaddexp2(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logaddexp2(self_, ...) TNI_CALL(tn_logaddexp2, .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* --- the larger, the smaller, and what lies between two bounds, element by element --- */
@@ -1652,7 +1922,83 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
     .self = __VA_ARGS__)
 #endif
 
-/* --- the logarithm of the gamma function and its derivative, by simd/math_gamma.h --- */
+/* The larger element of each pair; a NaN counts as absent. Equal elements share the gradient.
+ *   schema  fmax(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_fmax(x, y) */
+typedef struct tn_fmax_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_fmax_args;
+TN_API tn_tensor *tn_fmax_at(const char *file, int line, const tn_fmax_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_fmax(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_fmax(self_, ...) TNI_CALL(tn_fmax, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* The smaller element of each pair; a NaN counts as absent. Equal elements share the gradient.
+ *   schema  fmin(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_fmin(x, y) */
+typedef struct tn_fmin_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_fmin_args;
+TN_API tn_tensor *tn_fmin_at(const char *file, int line, const tn_fmin_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_fmin(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_fmin(self_, ...) TNI_CALL(tn_fmin, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* 0 below 0, values at 0, 1 above. Both tensors have one dtype.
+ *   schema  heaviside(Tensor self, Tensor values) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_heaviside(x, y) */
+typedef struct tn_heaviside_args {
+    tn_tensor *out;
+    tn_tensor *self, *values;
+    TNI_NAMED_OPTIONS
+} tn_heaviside_args;
+TN_API tn_tensor *tn_heaviside_at(const char *file, int line, const tn_heaviside_args *args);
+TN_API tn_tensor *tn_heaviside_inplace_at(const char *file, int line,
+    const tn_heaviside_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_heaviside(tn_tensor *self, tn_tensor *values);
+TN_API tn_tensor *tnp_heaviside_(tn_tensor *self, tn_tensor *values);
+#ifndef __cplusplus
+#define tn_heaviside(self_, ...) TNI_CALL(tn_heaviside, .self = self_, .values = __VA_ARGS__)
+#define tn_heaviside_(self_, ...) TNI_CALL_AS(tn_heaviside_inplace_at, tn_heaviside_args, \
+    .self = self_, .values = __VA_ARGS__)
+#endif
+
+/* self with NaN replaced by nan (0), infinities by posinf and neginf (the largest and the smallest
+ * number of the dtype).
+ *   schema  nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) ->
+ *           Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_nan_to_num(x) */
+typedef struct tn_nan_to_num_args {
+    tn_tensor *out;
+    tn_maybe nan, posinf, neginf;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_nan_to_num_args;
+TN_API tn_tensor *tn_nan_to_num_at(const char *file, int line, const tn_nan_to_num_args *args);
+TN_API tn_tensor *tn_nan_to_num_inplace_at(const char *file, int line,
+    const tn_nan_to_num_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nan_to_num(tn_tensor *self, tn_maybe nan, tn_maybe posinf,
+    tn_maybe neginf);
+TN_API tn_tensor *tnp_nan_to_num_(tn_tensor *self, tn_maybe nan, tn_maybe posinf, tn_maybe neginf);
+#ifndef __cplusplus
+#define tn_nan_to_num(...) TNI_CALL(tn_nan_to_num, .nan = TN_NO_FLOAT, .posinf = TN_NO_FLOAT, \
+    .neginf = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_nan_to_num_(...) TNI_CALL_AS(tn_nan_to_num_inplace_at, tn_nan_to_num_args, \
+    .nan = TN_NO_FLOAT, .posinf = TN_NO_FLOAT, .neginf = TN_NO_FLOAT, .self = __VA_ARGS__)
+#endif
+
+/* --- the logarithm of the gamma function and its derivatives, by simd/math_gamma.h, and
+ * the zeta function, by simd/math_special.h --- */
 
 /* The logarithm of the absolute value of the gamma function; infinite at 0 and at negative
  * integers.
@@ -1689,6 +2035,46 @@ TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_digamma(...) TNI_CALL(tn_digamma, .self = __VA_ARGS__)
 #define tn_digamma_(...) TNI_CALL_AS(tn_digamma_inplace_at, tn_digamma_args, .self = __VA_ARGS__)
+#endif
+
+/* Hurwitz' zeta function, the sum of (other + k)^-self for k = 0, 1, ...: infinite where self is 1
+ * or other is 0 or a negative integer, NaN where self is below 1. Below other = 0 only an integer
+ * self has a value.
+ *   schema  special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_zeta(x, y) */
+typedef struct tn_special_zeta_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar self_number, other_number;
+    TNI_NAMED_OPTIONS
+} tn_special_zeta_args;
+TN_API tn_tensor *tn_special_zeta_at(const char *file, int line, const tn_special_zeta_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta_scalar_self(tn_scalar self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_special_zeta(self_, ...) TNI_CALL(tn_special_zeta, .self = self_, .other = __VA_ARGS__)
+#define tn_special_zeta_scalar(self_, ...) TNI_CALL(tn_special_zeta, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_special_zeta_scalar_self(self_, ...) TNI_CALL(tn_special_zeta, \
+    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
+#endif
+
+/* The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).
+ *   schema  polygamma(int n, Tensor self) -> Tensor
+ *   shapes  self (*) -> (*), floating
+ *   example tn_polygamma(1, x) */
+typedef struct tn_polygamma_args {
+    tn_tensor *out;
+    int64_t n;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_polygamma_args;
+TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_polygamma(n_, ...) TNI_CALL(tn_polygamma, .n = n_, .self = __VA_ARGS__)
 #endif
 
 /* --- truth, bits of integers, and the choice between two tensors, element by element --- */
@@ -2068,6 +2454,41 @@ TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 #define tn_rsqrt_(...) TNI_CALL_AS(tn_rsqrt_inplace_at, tn_rsqrt_args, .self = __VA_ARGS__)
 #endif
 
+/* self 2^other. Whole exponents do not overflow on the way.
+ *   schema  ldexp.Tensor(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_ldexp(x, n) */
+typedef struct tn_ldexp_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_ldexp_args;
+TN_API tn_tensor *tn_ldexp_at(const char *file, int line, const tn_ldexp_args *args);
+TN_API tn_tensor *tn_ldexp_inplace_at(const char *file, int line, const tn_ldexp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ldexp(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_ldexp_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_ldexp(self_, ...) TNI_CALL(tn_ldexp, .self = self_, .other = __VA_ARGS__)
+#define tn_ldexp_(self_, ...) TNI_CALL_AS(tn_ldexp_inplace_at, tn_ldexp_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* self as mantissa 2^exponent, 1/2 <= |mantissa| < 1; 0, infinities and NaN are their mantissa,
+ * with exponent 0.
+ *   schema  frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)
+ *   shapes  (*) -> (*), (*) int32
+ *   example tn_frexp(x) */
+typedef struct tn_frexp_args {
+    tn_mantissa_exponent out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_frexp_args;
+TN_API tn_mantissa_exponent tn_frexp_at(const char *file, int line, const tn_frexp_args *args);
+TN_USE_RESULT TN_API tn_mantissa_exponent tnp_frexp(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_frexp(...) TNI_CALL(tn_frexp, .self = __VA_ARGS__)
+#endif
+
 /* --- to whole numbers, and to the next number of the type, element by element --- */
 
 /* The largest integer that is not above self. Integers stay as they are.
@@ -2179,6 +2600,136 @@ TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
 #define tn_nextafter(self_, ...) TNI_CALL(tn_nextafter, .self = self_, .other = __VA_ARGS__)
 #define tn_nextafter_(self_, ...) TNI_CALL_AS(tn_nextafter_inplace_at, tn_nextafter_args, \
     .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* --- products with logarithms, entropy, sinc, logit, the multivariate gamma function --- */
+
+/* self log(other); 0 where self is 0, NaN where other is.
+ *   schema  xlogy.Tensor(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_xlogy(x, y) */
+typedef struct tn_xlogy_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar self_number, other_number;
+    TNI_NAMED_OPTIONS
+} tn_xlogy_args;
+TN_API tn_tensor *tn_xlogy_at(const char *file, int line, const tn_xlogy_args *args);
+TN_API tn_tensor *tn_xlogy_inplace_at(const char *file, int line, const tn_xlogy_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_xlogy(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_xlogy_(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_xlogy_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_xlogy_scalar_(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_xlogy_scalar_self(tn_scalar self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_xlogy(self_, ...) TNI_CALL(tn_xlogy, .self = self_, .other = __VA_ARGS__)
+#define tn_xlogy_(self_, ...) TNI_CALL_AS(tn_xlogy_inplace_at, tn_xlogy_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_xlogy_scalar(self_, ...) TNI_CALL(tn_xlogy, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_xlogy_scalar_(self_, ...) TNI_CALL_AS(tn_xlogy_inplace_at, tn_xlogy_args, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_xlogy_scalar_self(self_, ...) TNI_CALL(tn_xlogy, TNI_NUMBER_IN(.self_number, self_), \
+    .other = __VA_ARGS__)
+#endif
+
+/* self log(1 + other); 0 where self is 0, NaN where other is.
+ *   schema  special_xlog1py(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_xlog1py(x, y) */
+typedef struct tn_special_xlog1py_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar self_number, other_number;
+    TNI_NAMED_OPTIONS
+} tn_special_xlog1py_args;
+TN_API tn_tensor *tn_special_xlog1py_at(const char *file, int line,
+    const tn_special_xlog1py_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py(tn_tensor *self, tn_tensor *other);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py_scalar(tn_tensor *self, tn_scalar other);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py_scalar_self(tn_scalar self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_special_xlog1py(self_, ...) TNI_CALL(tn_special_xlog1py, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_special_xlog1py_scalar(self_, ...) TNI_CALL(tn_special_xlog1py, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_special_xlog1py_scalar_self(self_, ...) TNI_CALL(tn_special_xlog1py, \
+    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
+#endif
+
+/* -self log(self), the entropy of a probability; 0 at 0, -inf below.
+ *   schema  special_entr(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_entr(x) */
+typedef struct tn_special_entr_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_entr_args;
+TN_API tn_tensor *tn_special_entr_at(const char *file, int line, const tn_special_entr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_entr(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_entr(...) TNI_CALL(tn_special_entr, .self = __VA_ARGS__)
+#endif
+
+/* sin(pi self) / (pi self); 1 at 0.
+ *   schema  sinc(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_sinc(x) */
+typedef struct tn_sinc_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_sinc_args;
+TN_API tn_tensor *tn_sinc_at(const char *file, int line, const tn_sinc_args *args);
+TN_API tn_tensor *tn_sinc_inplace_at(const char *file, int line, const tn_sinc_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sinc(tn_tensor *self);
+TN_API tn_tensor *tnp_sinc_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sinc(...) TNI_CALL(tn_sinc, .self = __VA_ARGS__)
+#define tn_sinc_(...) TNI_CALL_AS(tn_sinc_inplace_at, tn_sinc_args, .self = __VA_ARGS__)
+#endif
+
+/* log(self / (1 - self)), the inverse of the sigmoid, of self moved into [eps, 1 - eps] if eps is
+ * given.
+ *   schema  logit(Tensor self, float? eps=None) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_logit(x) */
+typedef struct tn_logit_args {
+    tn_tensor *out;
+    tn_maybe eps;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_logit_args;
+TN_API tn_tensor *tn_logit_at(const char *file, int line, const tn_logit_args *args);
+TN_API tn_tensor *tn_logit_inplace_at(const char *file, int line, const tn_logit_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logit(tn_tensor *self, tn_maybe eps);
+TN_API tn_tensor *tnp_logit_(tn_tensor *self, tn_maybe eps);
+#ifndef __cplusplus
+#define tn_logit(...) TNI_CALL(tn_logit, .eps = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_logit_(...) TNI_CALL_AS(tn_logit_inplace_at, tn_logit_args, .eps = TN_NO_FLOAT, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The logarithm of the multivariate gamma function of dimension p: p (p - 1) / 4 log pi and the sum
+ * of lgamma(self - k / 2) for k in 0..p - 1.
+ *   schema  mvlgamma(Tensor self, int p) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_mvlgamma(x, 2) */
+typedef struct tn_mvlgamma_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t p;
+    TNI_NAMED_OPTIONS
+} tn_mvlgamma_args;
+TN_API tn_tensor *tn_mvlgamma_at(const char *file, int line, const tn_mvlgamma_args *args);
+TN_API tn_tensor *tn_mvlgamma_inplace_at(const char *file, int line, const tn_mvlgamma_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_mvlgamma(tn_tensor *self, int64_t p);
+TN_API tn_tensor *tnp_mvlgamma_(tn_tensor *self, int64_t p);
+#ifndef __cplusplus
+#define tn_mvlgamma(self_, ...) TNI_CALL(tn_mvlgamma, .self = self_, .p = __VA_ARGS__)
+#define tn_mvlgamma_(self_, ...) TNI_CALL_AS(tn_mvlgamma_inplace_at, tn_mvlgamma_args, \
+    .self = self_, .p = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

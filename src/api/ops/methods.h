@@ -110,6 +110,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_min_m
 template <class K = as_objects> typename K::template many<tn_min_max>::type aminmax(aminmax_options o, site at = site()) const {
     return tn::aminmax<K>(p_, o, at);
 }
+template <class K = as_objects> typename K::one angle(out_options o = {}, site at = site()) const {
+    return tn::angle<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one any(out_options o = {}, site at = site()) const {
     return tn::any<K>(p_, o, at);
 }
@@ -396,6 +399,13 @@ template <class K = as_objects> typename K::one cumsum(integer dim, cumsum_optio
     site at = site()) const {
     return tn::cumsum<K>(p_, dim, o, at);
 }
+template <class K = as_objects> typename K::one deg2rad(out_options o = {}, site at = site())
+    const {
+    return tn::deg2rad<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one deg2rad_(site at = site()) const {
+    return tn::deg2rad_<K>(p_, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one det(site at = site()) const {
     return tn::det<K>(p_, at);
 }
@@ -481,11 +491,29 @@ template <class K = as_objects> typename K::one erf(out_options o = {}, site at 
 template <class K = as_objects> typename K::one erf_(site at = site()) const {
     return tn::erf_<K>(p_, at);
 }
+template <class K = as_objects> typename K::one erfc(out_options o = {}, site at = site()) const {
+    return tn::erfc<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one erfc_(site at = site()) const {
+    return tn::erfc_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one erfinv(out_options o = {}, site at = site()) const {
+    return tn::erfinv<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one erfinv_(site at = site()) const {
+    return tn::erfinv_<K>(p_, at);
+}
 template <class K = as_objects> typename K::one exp(out_options o = {}, site at = site()) const {
     return tn::exp<K>(p_, o, at);
 }
 template <class K = as_objects> typename K::one exp_(site at = site()) const {
     return tn::exp_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one exp2(out_options o = {}, site at = site()) const {
+    return tn::exp2<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one exp2_(site at = site()) const {
+    return tn::exp2_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_list size,
     flag implicit = false, site at = site()) const {
@@ -538,6 +566,14 @@ template <class K = as_objects> typename K::one floor_divide_(tensor_or_number o
     site at = site()) const {
     return tn::floor_divide_<K>(p_, other, at);
 }
+template <class K = as_objects> typename K::one fmax(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::fmax<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one fmin(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::fmin<K>(p_, other, o, at);
+}
 template <class K = as_objects> typename K::one fmod(tensor_or_number other, out_options o = {},
     site at = site()) const {
     return tn::fmod<K>(p_, other, o, at);
@@ -551,6 +587,9 @@ template <class K = as_objects> typename K::one frac(out_options o = {}, site at
 }
 template <class K = as_objects> typename K::one frac_(site at = site()) const {
     return tn::frac_<K>(p_, at);
+}
+template <class K = as_objects> typename K::template many<tn_mantissa_exponent>::type frexp(frexp_options o = {}, site at = site()) const {
+    return tn::frexp<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one full_like(number fill_value,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
@@ -567,6 +606,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one gather(integer dim
 template <class K = as_objects> typename K::one gather(integer dim, tensor_ref index,
     gather_options o, site at = site()) const {
     return tn::gather<K>(p_, dim, index, o, at);
+}
+template <class K = as_objects> typename K::one gcd(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::gcd<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one gcd_(tensor_ref other, site at = site()) const {
+    return tn::gcd_<K>(p_, other, at);
 }
 template <class K = as_objects> typename K::one ge(tensor_or_number other, out_options o = {},
     site at = site()) const {
@@ -632,6 +678,14 @@ template <class K = as_objects> typename K::one hardtanh_(double min_val = -1, d
     site at = site()) const {
     return tn::hardtanh_<K>(p_, min_val, max_val, at);
 }
+template <class K = as_objects> typename K::one heaviside(tensor_ref values, out_options o = {},
+    site at = site()) const {
+    return tn::heaviside<K>(p_, values, o, at);
+}
+template <class K = as_objects> typename K::one heaviside_(tensor_ref values, site at = site())
+    const {
+    return tn::heaviside_<K>(p_, values, at);
+}
 template <class K = as_objects> typename K::one hypot(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::hypot<K>(p_, other, o, at);
@@ -695,6 +749,31 @@ template <class K = as_objects> TN_USE_RESULT typename K::one isinf(site at = si
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one isnan(site at = site()) const {
     return tn::isnan<K>(p_, at);
+}
+template <class K = as_objects> typename K::one isneginf(out_options o = {}, site at = site())
+    const {
+    return tn::isneginf<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one isposinf(out_options o = {}, site at = site())
+    const {
+    return tn::isposinf<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one isreal(site at = site()) const {
+    return tn::isreal<K>(p_, at);
+}
+template <class K = as_objects> typename K::one lcm(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::lcm<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one lcm_(tensor_ref other, site at = site()) const {
+    return tn::lcm_<K>(p_, other, at);
+}
+template <class K = as_objects> typename K::one ldexp(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::ldexp<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one ldexp_(tensor_ref other, site at = site()) const {
+    return tn::ldexp_<K>(p_, other, at);
 }
 template <class K = as_objects> typename K::one le(tensor_or_number other, out_options o = {},
     site at = site()) const {
@@ -765,6 +844,10 @@ template <class K = as_objects> typename K::one logaddexp(tensor_ref other, out_
     site at = site()) const {
     return tn::logaddexp<K>(p_, other, o, at);
 }
+template <class K = as_objects> typename K::one logaddexp2(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::logaddexp2<K>(p_, other, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one logdet(site at = site()) const {
     return tn::logdet<K>(p_, at);
 }
@@ -798,6 +881,17 @@ template <class K = as_objects> typename K::one logical_xor(tensor_ref other, ou
 template <class K = as_objects> typename K::one logical_xor_(tensor_ref other, site at = site())
     const {
     return tn::logical_xor_<K>(p_, other, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one logit(tn_maybe eps = TN_NO_FLOAT,
+    site at = site()) const {
+    return tn::logit<K>(p_, eps, at);
+}
+template <class K = as_objects> typename K::one logit(logit_options o, site at = site()) const {
+    return tn::logit<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one logit_(tn_maybe eps = TN_NO_FLOAT,
+    site at = site()) const {
+    return tn::logit_<K>(p_, eps, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one logsumexp(int_list dim,
     flag keepdim = false, site at = site()) const {
@@ -926,6 +1020,24 @@ template <class K = as_objects> typename K::one mv(tensor_ref vec, out_options o
     site at = site()) const {
     return tn::mv<K>(p_, vec, o, at);
 }
+template <class K = as_objects> typename K::one mvlgamma(integer p, out_options o = {},
+    site at = site()) const {
+    return tn::mvlgamma<K>(p_, p, o, at);
+}
+template <class K = as_objects> typename K::one mvlgamma_(integer p, site at = site()) const {
+    return tn::mvlgamma_<K>(p_, p, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one nan_to_num(tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT, site at = site()) const {
+    return tn::nan_to_num<K>(p_, nan, posinf, neginf, at);
+}
+template <class K = as_objects> typename K::one nan_to_num(nan_to_num_options o, site at = site())
+    const {
+    return tn::nan_to_num<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one nan_to_num_(tn_maybe nan = TN_NO_FLOAT,
+    tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT, site at = site()) const {
+    return tn::nan_to_num_<K>(p_, nan, posinf, neginf, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one narrow(integer dim, integer start,
     integer length, site at = site()) const {
     return tn::narrow<K>(p_, dim, start, length, at);
@@ -1045,6 +1157,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one prod(integer dim =
 }
 template <class K = as_objects> typename K::one prod(prod_options o, site at = site()) const {
     return tn::prod<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one rad2deg(out_options o = {}, site at = site())
+    const {
+    return tn::rad2deg<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one rad2deg_(site at = site()) const {
+    return tn::rad2deg_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rand_like(tn_generator *generator = nullptr, site at = site()) const {
     return tn::rand_like<K>(p_, generator, at);
@@ -1186,6 +1305,12 @@ template <class K = as_objects> typename K::one sin(out_options o = {}, site at 
 }
 template <class K = as_objects> typename K::one sin_(site at = site()) const {
     return tn::sin_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one sinc(out_options o = {}, site at = site()) const {
+    return tn::sinc<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one sinc_(site at = site()) const {
+    return tn::sinc_<K>(p_, at);
 }
 template <class K = as_objects> typename K::one sinh(out_options o = {}, site at = site()) const {
     return tn::sinh<K>(p_, o, at);
@@ -1435,6 +1560,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one view_as_complex(si
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one view_as_real(site at = site()) const {
     return tn::view_as_real<K>(p_, at);
+}
+template <class K = as_objects> typename K::one xlogy(tensor_or_number other, out_options o = {},
+    site at = site()) const {
+    return tn::xlogy<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one xlogy_(tensor_or_number other, site at = site())
+    const {
+    return tn::xlogy_<K>(p_, other, at);
 }
 template <class K = as_objects> typename K::one zero_(site at = site()) const {
     return tn::zero_<K>(p_, at);

@@ -174,6 +174,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 template <class K = as_objects> inline typename K::template many<tn_min_max>::type aminmax(tensor_ref self, aminmax_options o, site at = site()) {
     return K::call(tn_aminmax_at, at, {o.out, o.dim.value, o.keepdim.value, self.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one angle(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_angle_at, at, {o.out.value, self.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one any(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_any_at, at, {o.out.value, self.value}, o.out);
@@ -873,6 +877,13 @@ template <class K = as_objects> inline typename K::one cumsum(tensor_ref self, i
     cumsum_options o, site at = site()) {
     return K::call(tn_cumsum_at, at, {o.out.value, o.dtype, self.value, dim.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one deg2rad(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_deg2rad_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one deg2rad_(tensor_ref self, site at = site()) {
+    return K::write(tn_deg2rad_inplace_at, at, {nullptr, self.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one det(tensor_ref self,
     site at = site()) {
     return K::call(tn_det_at, at, {self.value});
@@ -1089,12 +1100,33 @@ template <class K = as_objects> inline typename K::one erf(tensor_ref self, out_
 template <class K = as_objects> inline typename K::one erf_(tensor_ref self, site at = site()) {
     return K::write(tn_erf_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline typename K::one erfc(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_erfc_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one erfc_(tensor_ref self, site at = site()) {
+    return K::write(tn_erfc_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> inline typename K::one erfinv(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_erfinv_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one erfinv_(tensor_ref self, site at = site()) {
+    return K::write(tn_erfinv_inplace_at, at, {nullptr, self.value});
+}
 template <class K = as_objects> inline typename K::one exp(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_exp_at, at, {o.out.value, self.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one exp_(tensor_ref self, site at = site()) {
     return K::write(tn_exp_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> inline typename K::one exp2(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_exp2_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one exp2_(tensor_ref self, site at = site()) {
+    return K::write(tn_exp2_inplace_at, at, {nullptr, self.value});
 }
 struct expand_options {
     typedef expand_options self_;
@@ -1184,6 +1216,14 @@ template <class K = as_objects> inline typename K::one floor_divide_(tensor_ref 
     return K::write(tn_floor_divide_inplace_at, at, {nullptr, self.value, other.value,
         other.number});
 }
+template <class K = as_objects> inline typename K::one fmax(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_fmax_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one fmin(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_fmin_at, at, {o.out.value, self.value, other.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one fmod(tensor_ref self,
     tensor_or_number other, out_options o = {}, site at = site()) {
     return K::call(tn_fmod_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -1198,6 +1238,13 @@ template <class K = as_objects> inline typename K::one frac(tensor_ref self, out
 }
 template <class K = as_objects> inline typename K::one frac_(tensor_ref self, site at = site()) {
     return K::write(tn_frac_inplace_at, at, {nullptr, self.value});
+}
+struct frexp_options {
+    typedef frexp_options self_;
+    TNI_OPTION(tn_mantissa_exponent, out, tn_mantissa_exponent())
+};
+template <class K = as_objects> inline typename K::template many<tn_mantissa_exponent>::type frexp(tensor_ref self, frexp_options o = {}, site at = site()) {
+    return K::call(tn_frexp_at, at, {o.out, self.value}, o.out);
 }
 typedef arange_options full_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one full(int_list size,
@@ -1258,6 +1305,14 @@ template <class K = as_objects> inline typename K::one gather(tensor_ref self, i
     tensor_ref index, gather_options o, site at = site()) {
     return K::call(tn_gather_at, at, {o.out.value, o.sparse_grad.value, self.value, dim.value,
         index.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one gcd(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_gcd_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one gcd_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_gcd_inplace_at, at, {nullptr, self.value, other.value});
 }
 template <class K = as_objects> inline typename K::one ge(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
@@ -1349,6 +1404,14 @@ template <class K = as_objects> inline typename K::one hardtanh(tensor_ref self,
 template <class K = as_objects> inline typename K::one hardtanh_(tensor_ref self,
     double min_val = -1, double max_val = 1, site at = site()) {
     return K::write(tn_hardtanh_inplace_at, at, {nullptr, min_val, max_val, self.value});
+}
+template <class K = as_objects> inline typename K::one heaviside(tensor_ref self,
+    tensor_ref values, out_options o = {}, site at = site()) {
+    return K::call(tn_heaviside_at, at, {o.out.value, self.value, values.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one heaviside_(tensor_ref self,
+    tensor_ref values, site at = site()) {
+    return K::write(tn_heaviside_inplace_at, at, {nullptr, self.value, values.value});
 }
 struct huber_loss_options {
     typedef huber_loss_options self_;
@@ -1448,6 +1511,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one isnan(tenso
     site at = site()) {
     return K::call(tn_isnan_at, at, {self.value});
 }
+template <class K = as_objects> inline typename K::one isneginf(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_isneginf_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one isposinf(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_isposinf_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one isreal(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_isreal_at, at, {self.value});
+}
 struct kl_div_options {
     typedef kl_div_options self_;
     TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
@@ -1495,6 +1570,22 @@ template <class K = as_objects> inline typename K::one layer_norm(tensor_ref inp
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_grad_input_grad_weight_grad_bias>::type layer_norm_backward(tensor_ref grad_out, tensor_ref input, int_list normalized_shape, tensor_ref weight, double eps, site at = site()) {
     return K::call(tn_layer_norm_backward_at, at, {grad_out.value, input.value,
         normalized_shape.value, weight.value, eps});
+}
+template <class K = as_objects> inline typename K::one lcm(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_lcm_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one lcm_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_lcm_inplace_at, at, {nullptr, self.value, other.value});
+}
+template <class K = as_objects> inline typename K::one ldexp(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_ldexp_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one ldexp_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_ldexp_inplace_at, at, {nullptr, self.value, other.value});
 }
 template <class K = as_objects> inline typename K::one le(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
@@ -1894,6 +1985,10 @@ template <class K = as_objects> inline typename K::one logaddexp(tensor_ref self
     out_options o = {}, site at = site()) {
     return K::call(tn_logaddexp_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one logaddexp2(tensor_ref self,
+    tensor_ref other, out_options o = {}, site at = site()) {
+    return K::call(tn_logaddexp2_at, at, {o.out.value, self.value, other.value}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one logdet(tensor_ref self,
     site at = site()) {
     return K::call(tn_logdet_at, at, {self.value});
@@ -1929,6 +2024,23 @@ template <class K = as_objects> inline typename K::one logical_xor(tensor_ref se
 template <class K = as_objects> inline typename K::one logical_xor_(tensor_ref self,
     tensor_ref other, site at = site()) {
     return K::write(tn_logical_xor_inplace_at, at, {nullptr, self.value, other.value});
+}
+struct logit_options {
+    typedef logit_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(tn_maybe, eps, TN_NO_FLOAT)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one logit(tensor_ref self,
+    tn_maybe eps = TN_NO_FLOAT, site at = site()) {
+    return K::call(tn_logit_at, at, {nullptr, eps, self.value});
+}
+template <class K = as_objects> inline typename K::one logit(tensor_ref self, logit_options o,
+    site at = site()) {
+    return K::call(tn_logit_at, at, {o.out.value, o.eps, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one logit_(tensor_ref self,
+    tn_maybe eps = TN_NO_FLOAT, site at = site()) {
+    return K::write(tn_logit_inplace_at, at, {nullptr, eps, self.value});
 }
 struct logspace_options {
     typedef logspace_options self_;
@@ -2163,6 +2275,36 @@ template <class K = as_objects> inline typename K::one mv(tensor_ref self, tenso
     out_options o = {}, site at = site()) {
     return K::call(tn_mv_at, at, {o.out.value, self.value, vec.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one mvlgamma(tensor_ref self, integer p,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_mvlgamma_at, at, {o.out.value, self.value, p.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one mvlgamma_(tensor_ref self, integer p,
+    site at = site()) {
+    return K::write(tn_mvlgamma_inplace_at, at, {nullptr, self.value, p.value});
+}
+struct nan_to_num_options {
+    typedef nan_to_num_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(tn_maybe, nan, TN_NO_FLOAT)
+    TNI_OPTION(tn_maybe, posinf, TN_NO_FLOAT)
+    TNI_OPTION(tn_maybe, neginf, TN_NO_FLOAT)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one nan_to_num(tensor_ref self,
+    tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT,
+    site at = site()) {
+    return K::call(tn_nan_to_num_at, at, {nullptr, nan, posinf, neginf, self.value});
+}
+template <class K = as_objects> inline typename K::one nan_to_num(tensor_ref self,
+    nan_to_num_options o, site at = site()) {
+    return K::call(tn_nan_to_num_at, at, {o.out.value, o.nan, o.posinf, o.neginf, self.value},
+        o.out);
+}
+template <class K = as_objects> inline typename K::one nan_to_num_(tensor_ref self,
+    tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT,
+    site at = site()) {
+    return K::write(tn_nan_to_num_inplace_at, at, {nullptr, nan, posinf, neginf, self.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one narrow(tensor_ref self,
     integer dim, integer start, integer length, site at = site()) {
     return K::call(tn_narrow_at, at, {self.value, dim.value, start.value, length.value});
@@ -2326,6 +2468,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(ten
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
 }
+template <class K = as_objects> inline typename K::one polygamma(integer n, tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_polygamma_at, at, {o.out.value, n.value, self.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one pow(tensor_ref self,
     tensor_or_number exponent, out_options o = {}, site at = site()) {
     return K::call(tn_pow_at, at, {o.out.value, self.value, exponent.value, {0, 0, 0, 0},
@@ -2364,6 +2510,13 @@ template <class K = as_objects> inline typename K::one prod(tensor_ref self, pro
     site at = site()) {
     return K::call(tn_prod_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype,
         self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one rad2deg(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_rad2deg_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one rad2deg_(tensor_ref self, site at = site()) {
+    return K::write(tn_rad2deg_inplace_at, at, {nullptr, self.value});
 }
 struct rand_options {
     typedef rand_options self_;
@@ -2638,6 +2791,13 @@ template <class K = as_objects> inline typename K::one sin(tensor_ref self, out_
 template <class K = as_objects> inline typename K::one sin_(tensor_ref self, site at = site()) {
     return K::write(tn_sin_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline typename K::one sinc(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_sinc_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one sinc_(tensor_ref self, site at = site()) {
+    return K::write(tn_sinc_inplace_at, at, {nullptr, self.value});
+}
 template <class K = as_objects> inline typename K::one sinh(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_sinh_at, at, {o.out.value, self.value}, o.out);
@@ -2731,6 +2891,60 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type sort(tensor_ref self, sort_options o, site at = site()) {
     return K::call(tn_sort_at, at, {o.out, o.dim.value, o.descending.value, self.value}, o.out);
+}
+namespace special {
+template <class K = as_objects> inline typename K::one entr(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_entr_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one erfcx(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_erfcx_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one log_ndtr(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_log_ndtr_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one ndtr(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_ndtr_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one ndtri(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_ndtri_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one xlog1py(tensor_ref self,
+    tensor_or_number other, out_options o = {}, site at = site()) {
+    return K::call(tn_special_xlog1py_at, at, {o.out.value, self.value, other.value, {0, 0, 0, 0},
+        other.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one xlog1py(N0 self, tensor_ref other,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_xlog1py_at, at, {o.out.value, NULL, other.value,
+        is_number<N0>::scalar(self), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one zeta(tensor_ref self,
+    tensor_or_number other, out_options o = {}, site at = site()) {
+    return K::call(tn_special_zeta_at, at, {o.out.value, self.value, other.value, {0, 0, 0, 0},
+        other.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one zeta(N0 self, tensor_ref other,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_zeta_at, at, {o.out.value, NULL, other.value,
+        is_number<N0>::scalar(self), {0, 0, 0, 0}}, o.out);
+}
 }
 typedef chunk_options split_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::list split(tensor_ref self,
@@ -3053,6 +3267,21 @@ template <class K = as_objects> inline typename K::one where(tensor_ref conditio
     return K::call(tn_where_at, at, {o.out.value, condition.value, self.value, other.value,
         self.number, other.number}, o.out);
 }
+template <class K = as_objects> inline typename K::one xlogy(tensor_ref self,
+    tensor_or_number other, out_options o = {}, site at = site()) {
+    return K::call(tn_xlogy_at, at, {o.out.value, self.value, other.value, {0, 0, 0, 0},
+        other.number}, o.out);
+}
+template <class K = as_objects> inline typename K::one xlogy_(tensor_ref self,
+    tensor_or_number other, site at = site()) {
+    return K::write(tn_xlogy_inplace_at, at, {nullptr, self.value, other.value, {0, 0, 0, 0},
+        other.number});
+}
+template <class K = as_objects, class N0> inline typename K::one xlogy(N0 self, tensor_ref other,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_xlogy_at, at, {o.out.value, NULL, other.value, is_number<N0>::scalar(self),
+        {0, 0, 0, 0}}, o.out);
+}
 template <class K = as_objects> inline typename K::one zero_(tensor_ref self, site at = site()) {
     return K::write(tn_zero_inplace_at, at, {self.value});
 }
@@ -3099,6 +3328,7 @@ TNI_TN_END
 #define tn_amax(...) tn::amax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_amin(...) tn::amin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_aminmax(...) tn::aminmax<tn::detail::as_c>(__VA_ARGS__)
+#define tn_angle(...) tn::angle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_any(...) tn::any<tn::detail::as_c>(__VA_ARGS__)
 #define tn_any_dims(...) tn::any_dims<tn::detail::as_c>(__VA_ARGS__)
 #define tn_arange(...) tn::arange<tn::detail::as_c>(__VA_ARGS__)
@@ -3197,6 +3427,8 @@ TNI_TN_END
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod_(...) tn::cumprod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumsum(...) tn::cumsum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_deg2rad(...) tn::deg2rad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_deg2rad_(...) tn::deg2rad_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_det(...) tn::det<tn::detail::as_c>(__VA_ARGS__)
 #define tn_detach(...) tn::detach<tn::detail::as_c>(__VA_ARGS__)
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
@@ -3241,8 +3473,14 @@ TNI_TN_END
 #define tn_equal(...) tn::equal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_erf(...) tn::erf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_erf_(...) tn::erf_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_erfc(...) tn::erfc<tn::detail::as_c>(__VA_ARGS__)
+#define tn_erfc_(...) tn::erfc_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_erfinv(...) tn::erfinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_erfinv_(...) tn::erfinv_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_exp(...) tn::exp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_exp_(...) tn::exp_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_exp2(...) tn::exp2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_exp2_(...) tn::exp2_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_expand(...) tn::expand<tn::detail::as_c>(__VA_ARGS__)
 #define tn_expand_as(...) tn::expand_as<tn::detail::as_c>(__VA_ARGS__)
 #define tn_expm1(...) tn::expm1<tn::detail::as_c>(__VA_ARGS__)
@@ -3259,18 +3497,23 @@ TNI_TN_END
 #define tn_floor_divide_(...) tn::floor_divide_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_floor_divide_scalar(...) tn::floor_divide<tn::detail::as_c>(__VA_ARGS__)
 #define tn_floor_divide_scalar_(...) tn::floor_divide_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fmax(...) tn::fmax<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fmin(...) tn::fmin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fmod(...) tn::fmod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fmod_(...) tn::fmod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fmod_scalar(...) tn::fmod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fmod_scalar_(...) tn::fmod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_frac(...) tn::frac<tn::detail::as_c>(__VA_ARGS__)
 #define tn_frac_(...) tn::frac_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_frexp(...) tn::frexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_full(...) tn::full<tn::detail::as_c>(__VA_ARGS__)
 #define tn_full_like(...) tn::full_like<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_adam_(...) tn::fused_adam_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_adamw_(...) tn::fused_adamw_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_sgd_(...) tn::fused_sgd_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gather(...) tn::gather<tn::detail::as_c>(__VA_ARGS__)
+#define tn_gcd(...) tn::gcd<tn::detail::as_c>(__VA_ARGS__)
+#define tn_gcd_(...) tn::gcd_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ge(...) tn::ge<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ge_(...) tn::ge_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ge_scalar(...) tn::ge<tn::detail::as_c>(__VA_ARGS__)
@@ -3291,6 +3534,8 @@ TNI_TN_END
 #define tn_hardswish_(...) tn::hardswish_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardtanh(...) tn::hardtanh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardtanh_(...) tn::hardtanh_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_heaviside(...) tn::heaviside<tn::detail::as_c>(__VA_ARGS__)
+#define tn_heaviside_(...) tn::heaviside_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_huber_loss(...) tn::huber_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot(...) tn::hypot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot_(...) tn::hypot_<tn::detail::as_c>(__VA_ARGS__)
@@ -3306,10 +3551,17 @@ TNI_TN_END
 #define tn_isfinite(...) tn::isfinite<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isinf(...) tn::isinf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isnan(...) tn::isnan<tn::detail::as_c>(__VA_ARGS__)
+#define tn_isneginf(...) tn::isneginf<tn::detail::as_c>(__VA_ARGS__)
+#define tn_isposinf(...) tn::isposinf<tn::detail::as_c>(__VA_ARGS__)
+#define tn_isreal(...) tn::isreal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_kl_div(...) tn::kl_div<tn::detail::as_c>(__VA_ARGS__)
 #define tn_l1_loss(...) tn::l1_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_layer_norm(...) tn::layer_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_layer_norm_backward(...) tn::layer_norm_backward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lcm(...) tn::lcm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lcm_(...) tn::lcm_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ldexp(...) tn::ldexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ldexp_(...) tn::ldexp_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_le(...) tn::le<tn::detail::as_c>(__VA_ARGS__)
 #define tn_le_(...) tn::le_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_le_scalar(...) tn::le<tn::detail::as_c>(__VA_ARGS__)
@@ -3358,6 +3610,7 @@ TNI_TN_END
 #define tn_log_softmax(...) tn::log_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logaddexp2(...) tn::logaddexp2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logdet(...) tn::logdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and(...) tn::logical_and<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and_(...) tn::logical_and_<tn::detail::as_c>(__VA_ARGS__)
@@ -3367,6 +3620,8 @@ TNI_TN_END
 #define tn_logical_or_(...) tn::logical_or_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor(...) tn::logical_xor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_xor_(...) tn::logical_xor_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logit(...) tn::logit<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logit_(...) tn::logit_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logspace(...) tn::logspace<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
@@ -3405,6 +3660,10 @@ TNI_TN_END
 #define tn_mul_scalar(...) tn::mul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul_scalar_(...) tn::mul_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mv(...) tn::mv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_mvlgamma(...) tn::mvlgamma<tn::detail::as_c>(__VA_ARGS__)
+#define tn_mvlgamma_(...) tn::mvlgamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nan_to_num(...) tn::nan_to_num<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nan_to_num_(...) tn::nan_to_num_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_narrow(...) tn::narrow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ne(...) tn::ne<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ne_(...) tn::ne_<tn::detail::as_c>(__VA_ARGS__)
@@ -3429,6 +3688,7 @@ TNI_TN_END
 #define tn_ones_like(...) tn::ones_like<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
+#define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_(...) tn::pow_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_scalar(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
@@ -3437,6 +3697,8 @@ TNI_TN_END
 #define tn_prelu(...) tn::prelu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_prelu_kernel(...) tn::prelu_kernel<tn::detail::as_c>(__VA_ARGS__)
 #define tn_prod(...) tn::prod<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rad2deg(...) tn::rad2deg<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rad2deg_(...) tn::rad2deg_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rand(...) tn::rand<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rand_like(...) tn::rand_like<tn::detail::as_c>(__VA_ARGS__)
 #define tn_randint(...) tn::randint<tn::detail::as_c>(__VA_ARGS__)
@@ -3487,6 +3749,8 @@ TNI_TN_END
 #define tn_silu_backward(...) tn::silu_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sin(...) tn::sin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sin_(...) tn::sin_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sinc(...) tn::sinc<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sinc_(...) tn::sinc_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sinh(...) tn::sinh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sinh_(...) tn::sinh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_slice(...) tn::slice<tn::detail::as_c>(__VA_ARGS__)
@@ -3498,6 +3762,17 @@ TNI_TN_END
 #define tn_softshrink(...) tn::softshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softsign(...) tn::softsign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sort(...) tn::sort<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_entr(...) tn::special::entr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_erfcx(...) tn::special::erfcx<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_log_ndtr(...) tn::special::log_ndtr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_ndtr(...) tn::special::ndtr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_ndtri(...) tn::special::ndtri<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_xlog1py(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_xlog1py_scalar(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_xlog1py_scalar_self(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_zeta(...) tn::special::zeta<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_zeta_scalar(...) tn::special::zeta<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_zeta_scalar_self(...) tn::special::zeta<tn::detail::as_c>(__VA_ARGS__)
 #define tn_split(...) tn::split<tn::detail::as_c>(__VA_ARGS__)
 #define tn_split_with_sizes(...) tn::split_with_sizes<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sqrt(...) tn::sqrt<tn::detail::as_c>(__VA_ARGS__)
@@ -3550,6 +3825,11 @@ TNI_TN_END
 #define tn_where_scalar(...) tn::where<tn::detail::as_c>(__VA_ARGS__)
 #define tn_where_scalar_self(...) tn::where<tn::detail::as_c>(__VA_ARGS__)
 #define tn_where_scalars(...) tn::where<tn::detail::as_c>(__VA_ARGS__)
+#define tn_xlogy(...) tn::xlogy<tn::detail::as_c>(__VA_ARGS__)
+#define tn_xlogy_(...) tn::xlogy_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_xlogy_scalar(...) tn::xlogy<tn::detail::as_c>(__VA_ARGS__)
+#define tn_xlogy_scalar_(...) tn::xlogy_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_xlogy_scalar_self(...) tn::xlogy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_zero_(...) tn::zero_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_zeros(...) tn::zeros<tn::detail::as_c>(__VA_ARGS__)
 #define tn_zeros_like(...) tn::zeros_like<tn::detail::as_c>(__VA_ARGS__)

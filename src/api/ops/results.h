@@ -39,6 +39,21 @@ struct detail::in_objects<tn_grad_input_grad_weight_grad_bias> {
         return r;
     }
 };
+struct mantissa_exponent {
+    tensor mantissa, exponent;
+};
+template <>
+struct detail::in_objects<tn_mantissa_exponent> {
+    typedef mantissa_exponent type;
+    static type made(const tn_mantissa_exponent &c) {
+        type r = {tensor::take(c.mantissa), tensor::take(c.exponent)};
+        return r;
+    }
+    static type borrowed(const tn_mantissa_exponent &c) {
+        type r = {tensor(c.mantissa), tensor(c.exponent)};
+        return r;
+    }
+};
 struct L_info {
     tensor L, info;
 };

@@ -29,6 +29,9 @@ typedef struct tn_min_max {
 typedef struct tn_grad_input_grad_weight_grad_bias {
     tn_tensor *grad_input, *grad_weight, *grad_bias;
 } tn_grad_input_grad_weight_grad_bias;
+typedef struct tn_mantissa_exponent {
+    tn_tensor *mantissa, *exponent;
+} tn_mantissa_exponent;
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;

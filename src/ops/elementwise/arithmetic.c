@@ -276,3 +276,15 @@ TN_OPERATOR(copysign, "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tens
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) -2 | (9) 0.5 | "
                       "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)",
             .node = "CopysignBackward1 other=number")
+
+/* The greatest common divisor of two integers, at least 0; 0 of 0 and 0. */
+TN_OPERATOR(gcd, "gcd(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, integers", .example = "tn_gcd(n, n)"),
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_GCD(self, other)),
+            .sample = "(35):i64 (35):i64 | (2,3):i32 (3):i32 | ():u8 (4):u8 | (0):i64 (0):i64")
+
+/* The least common multiple of two integers, at least 0; 0 if one is 0. */
+TN_OPERATOR(lcm, "lcm(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, integers", .example = "tn_lcm(n, n)"),
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_LCM(self, other)),
+            .sample = "(35):i64 (35):i64 | (2,3):i32 (3):i32 | ():u8 (4):u8 | (0):i64 (0):i64")

@@ -1,5 +1,6 @@
 /* circular.c - circular and hyperbolic functions and their inverses, by those of simd/math.h. */
 #include "../../api/ops/elementwise.h"
+#include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "gradients.h"
 
@@ -104,3 +105,44 @@ TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_cosh(x)"),
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COSH(self)),
             .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+
+static bool deg2rad_compose(tn_frame *f) {
+    if (tni_is_complex(f->in[0]->dtype))
+        return tn_fail(f, TN_TYPE, "deg2rad is not supported for complex tensors.");
+    f->out[0] = tnp_mul_scalar(f->in[0], tn_float(0.017453292519943295769));
+    return f->out[0] != NULL;
+}
+/* Degrees as radians: pi / 180 self. */
+TN_OPERATOR(deg2rad, "deg2rad(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_deg2rad(x)"),
+            .forms = TN_INPLACE | TN_OUT, .compose = deg2rad_compose,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static bool rad2deg_compose(tn_frame *f) {
+    if (tni_is_complex(f->in[0]->dtype))
+        return tn_fail(f, TN_TYPE, "rad2deg is not supported for complex tensors.");
+    f->out[0] = tnp_mul_scalar(f->in[0], tn_float(57.295779513082320877));
+    return f->out[0] != NULL;
+}
+/* Radians as degrees: 180 / pi self. */
+TN_OPERATOR(rad2deg, "rad2deg(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_rad2deg(x)"),
+            .forms = TN_INPLACE | TN_OUT, .compose = rad2deg_compose,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+/* i z / |z|^2 of complex numbers, 0 at 0 and of real numbers */
+static void angle_grad(tn_gradient *g) {
+    tn_tensor *z = g->in[0], *slope;
+    if (!tni_is_complex(z->dtype)) {
+        tni_give_zeros(g, 0);
+        return;
+    }
+    slope = tnp_mul_scalar(tnp_reciprocal(tnp_conj(z)), tn_complex(0, 1)); /* z / |z|^2 = 1 / z* */
+    tn_give(g, 0, tni_where_or_zero(tnp_ne_scalar(z, tn_int(0)), tnp_mul(g->incoming[0], slope)));
+}
+/* The argument of a complex number, in [-pi, pi]; of real numbers pi below 0, else 0, and NaN of
+ * NaN. */
+TN_OPERATOR(angle, "angle(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), real", .example = "tn_angle(x)"), .forms = TN_OUT,
+            .needs = "self:self", TN_POINTWISE(Fc, V_ANGLE(self), TN_GIVES_REAL),
+            .grad = angle_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (20):c64")

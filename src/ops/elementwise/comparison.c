@@ -1,4 +1,7 @@
 /* comparison.c - what makes bools of numbers: comparisons, and predicates of special values. */
+#include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
 /* self == other; false if either is NaN. */
@@ -52,6 +55,29 @@ TN_OPERATOR(isnan, "isnan(Tensor self) -> Tensor",
 TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), bool", .example = "tn_isinf(x)"),
             TN_POINTWISE(FC, V_ISINF(self), TN_GIVES_BOOL), .sample = "(35) | (3,5) | () | (0,2)")
+
+/* Whether each element is +infinity. */
+TN_OPERATOR(isposinf, "isposinf(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), bool", .example = "tn_isposinf(x)"), .forms = TN_OUT,
+            TN_POINTWISE(F, V_EQ(self, V_SET(INFINITY)), TN_GIVES_BOOL),
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (4):bool")
+
+/* Whether each element is -infinity. */
+TN_OPERATOR(isneginf, "isneginf(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), bool", .example = "tn_isneginf(x)"), .forms = TN_OUT,
+            TN_POINTWISE(F, V_EQ(self, V_SET(-INFINITY)), TN_GIVES_BOOL),
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (4):bool")
+
+static bool isreal_compose(tn_frame *f) {
+    tn_tensor *x = f->in[0];
+    f->out[0] = tni_is_complex(x->dtype) ? tnp_eq_scalar(tnp_imag(x), tn_int(0))
+                                         : tnp_ones_like(x, TN_BOOL, TN_NO_DEVICE);
+    return f->out[0] != NULL;
+}
+/* Whether each element has no imaginary part; true of all real numbers. */
+TN_OPERATOR(isreal, "isreal(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), bool", .example = "tn_isreal(x)"),
+            .compose = isreal_compose, .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (3):c64")
 
 /* Whether each element is neither infinite nor NaN. */
 TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor",

@@ -95,3 +95,31 @@ TN_OPERATOR(erf, "erf(Tensor self) -> Tensor",
                    .python = "special.erf"),
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_ERF(self)),
             .grad = erf_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+/* 2^x log 2, from the result */
+static void exp2_grad(tn_gradient *g) {
+    tn_give(g, 0,
+            tnp_mul(g->incoming[0], tni_times(tni_conj_of(g->out[0]), 0.69314718055994530942)));
+}
+/* 2 to the power of self. */
+TN_OPERATOR(exp2, "exp2(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_exp2(x)",
+                   .python = "special.exp2"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
+            TN_POINTWISE(Fc, V_POW(V_SET(2), self)), .grad = exp2_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+/* the share of each side: 2^a / (2^a + 2^b) is the sigmoid of (a - b) log 2 */
+static void logaddexp2_grad(tn_gradient *g) {
+    const double ln2 = 0.69314718055994530942;
+    tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1];
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_sigmoid(tni_times(tnp_sub(a, b, 1), ln2))));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_sigmoid(tni_times(tnp_sub(b, a, 1), ln2))));
+}
+/* log2(2^self + 2^other), without overflow on the way. Two integer tensors are refused. */
+TN_OPERATOR(logaddexp2, "logaddexp2(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_logaddexp2(x, y)"),
+            .forms = TN_OUT, .needs = "self:self,other other:self,other",
+            TN_POINTWISE(F, V_LOGADDEXP2(self, other), TN_FLOATS_ONLY), .grad = logaddexp2_grad,
+            .domain = "self:0..2 other:0..2",
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64<3")

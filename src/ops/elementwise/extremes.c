@@ -2,6 +2,7 @@
  * Hot: small calls run through it (base/cold_begin.inl). */
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
+#include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "gradients.h"
 
@@ -121,3 +122,72 @@ TN_OPERATOR(clamp_tensor, "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? m
                    .differs = "grad at ties: bounds that are equal take a half and a quarter here"),
             .forms = TN_INPLACE | TN_OUT, .compose = clamp_tensor_compose,
             .sample = "(3,5) (5) (3,1) | (9) max=(9) | (0) (0)")
+
+/* All of d where self is the first, which it is beside a NaN, half where both are equal. */
+static void extremes_present_grad(tn_gradient *g, tn_tensor *first) {
+    tn_tensor *d = g->incoming[0], *half = tnp_mul_scalar(d, tn_float(0.5)),
+              *same = tnp_eq(g->in[0], g->in[1]);
+    first = tnp_logical_or(first, tnp_isnan(g->in[1]));
+    if (g->want[0]) tn_give(g, 0, tnp_where(same, half, tni_where_or_zero(first, d)));
+    first = tnp_logical_not(first);
+    if (g->want[1]) tn_give(g, 1, tnp_where(same, half, tni_where_or_zero(first, d)));
+}
+static void fmax_grad(tn_gradient *g) { extremes_present_grad(g, tnp_gt(g->in[0], g->in[1])); }
+/* The larger element of each pair; a NaN counts as absent. Equal elements share the gradient. */
+TN_OPERATOR(fmax, "fmax(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_fmax(x, y)"), .forms = TN_OUT,
+            .needs = "self:self,other other:self,other",
+            TN_POINTWISE(FIB, V_SEL(M_OR(V_GT(self, other), V_ISNAN(other)), self, other)),
+            .grad = fmax_grad, .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
+
+static void fmin_grad(tn_gradient *g) { extremes_present_grad(g, tnp_lt(g->in[0], g->in[1])); }
+/* The smaller element of each pair; a NaN counts as absent. Equal elements share the gradient. */
+TN_OPERATOR(fmin, "fmin(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_fmin(x, y)"), .forms = TN_OUT,
+            .needs = "self:self,other other:self,other",
+            TN_POINTWISE(FIB, V_SEL(M_OR(V_LT(self, other), V_ISNAN(other)), self, other)),
+            .grad = fmin_grad, .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
+
+/* 0 below 0, values at 0, 1 above. Both tensors have one dtype. */
+TN_OPERATOR(heaviside, "heaviside(Tensor self, Tensor values) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_heaviside(x, y)"),
+            .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FIB,
+                         V_SEL(V_EQ(self, V_ZERO()), values,
+                               V_SEL(V_GT(self, V_ZERO()), V_ONE, V_ZERO())),
+                         TN_SAME_DTYPES),
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 (9):i64")
+
+/* t, of one that is real, with NaN and both infinities replaced. */
+static tn_tensor *finite_parts(tn_tensor *t, const tn_nan_to_num_args *a) {
+    const int dtype = t->dtype;
+    const double most = dtype == TN_F64    ? 1.7976931348623157e+308
+                        : dtype == TN_F32  ? 3.4028234663852886e+38
+                        : dtype == TN_BF16 ? 3.3895313892515355e+38
+                                           : 65504;
+    const double nan = a->nan.given == TN_GIVEN ? a->nan.value : 0,
+                 high = a->posinf.given == TN_GIVEN ? a->posinf.value : most,
+                 low = a->neginf.given == TN_GIVEN ? a->neginf.value : -most;
+    tn_tensor *r = tnp_where_scalar_self(tnp_isnan(t), tn_float(nan), t);
+    r = tnp_where_scalar_self(tnp_isposinf(t), tn_float(high), r);
+    return tnp_where_scalar_self(tnp_isneginf(t), tn_float(low), r);
+}
+static bool nan_to_num_compose(tn_frame *f) {
+    TN_ARGS(nan_to_num, a, f);
+    tn_tensor *x = f->in[0];
+    if (tni_is_complex(x->dtype))
+        f->out[0] = tnp_view_as_complex(finite_parts(tnp_view_as_real(x), a));
+    else if (tni_is_float(x->dtype))
+        f->out[0] = finite_parts(x, a);
+    else
+        f->out[0] = tnp_clone(x, (tn_memory_format)0);
+    return f->out[0] != NULL;
+}
+/* self with NaN replaced by nan (0), infinities by posinf and neginf (the largest and the smallest
+ * number of the dtype). */
+TN_OPERATOR(nan_to_num,
+            "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> "
+            "Tensor",
+            TN_DOC(.shapes = "(*) -> (*)", .example = "tn_nan_to_num(x)"),
+            .forms = TN_INPLACE | TN_OUT, .compose = nan_to_num_compose,
+            .sample = "(35) | (3,5) 1 2 3 | () | (0,2) | (4):i64 | (4):bool")

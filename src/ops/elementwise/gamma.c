@@ -1,4 +1,5 @@
-/* gamma.c - the logarithm of the gamma function and its derivative, by simd/math_gamma.h. */
+/* gamma.c - the logarithm of the gamma function and its derivatives, by simd/math_gamma.h, and the
+ * zeta function, by simd/math_special.h. */
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 #include "gradients.h"
@@ -15,34 +16,9 @@ TN_OPERATOR(lgamma, "lgamma(Tensor self) -> Tensor",
             .grad = lgamma_grad, .domain = "self:2.2..12",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-/* psi'(y) for y >= 1/2: the steps up to y + 10 and Stirling's series there (Abramowitz, Stegun,
- * 1964, 6.4.6 and 6.4.11). Made of operators, so it has derivatives of any order. */
-static tn_tensor *gamma_second(tn_tensor *y) {
-    static const double series[] = {7.0 / 6,  -691.0 / 2730, 5.0 / 66, -1.0 / 30,
-                                    1.0 / 42, -1.0 / 30,     1.0 / 6};
-    tn_tensor *sum = tnp_reciprocal(tnp_square(y)), *i, *z, *p;
-    for (int k = 1; k < 10; k++)
-        sum = tnp_add(sum, tnp_reciprocal(tnp_square(tnp_add_scalar(y, tn_int(k), 1))), 1);
-    i = tnp_reciprocal(tnp_add_scalar(y, tn_int(10), 1));
-    z = tnp_square(i);
-    p = tni_times(z, series[0]);
-    for (int k = 1; k < 7; k++) p = tnp_mul(tnp_add_scalar(p, tn_float(series[k]), 1), z);
-    /* 1 / a + 1 / (2 a^2) + p / a */
-    p = tnp_mul(tnp_add_scalar(tnp_add(p, i, 0.5), tn_int(1), 1), i);
-    return tnp_add(sum, p, 1);
-}
-/* Below 1/2 by reflection: pi^2 / sin^2(pi x) - psi'(1 - x). */
+/* psi'(x) = zeta(2, x), which has derivatives of any order */
 static void digamma_grad(tn_gradient *g) {
-    const double pi = 3.14159265358979323846;
-    tn_tensor *x = g->in[0], *low = tnp_lt_scalar(x, tn_float(0.5)), *turned, *sine, *slope;
-    turned = tnp_where(low, tnp_rsub_scalar(x, tn_int(1), 1), x);
-    sine = tnp_sin(tni_times(tnp_where_scalar(low, x, tn_float(0.5)), pi));
-    slope = gamma_second(turned);
-    slope = tnp_where(low, tnp_neg(slope), slope);
-    slope = tnp_add(
-        slope,
-        tnp_where_scalar(low, tni_times(tnp_reciprocal(tnp_square(sine)), pi * pi), tn_int(0)), 1);
-    tn_give(g, 0, tnp_mul(g->incoming[0], slope));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_special_zeta_scalar_self(tn_float(2), g->in[0])));
 }
 /* The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN. */
 TN_OPERATOR(digamma, "digamma(Tensor self) -> Tensor",
@@ -52,3 +28,46 @@ TN_OPERATOR(digamma, "digamma(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_DIGAMMA(self)),
             .grad = digamma_grad, .domain = "self:2.2..12",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+/* The gradient in s is refused, as torch does; in q it is -s zeta(s + 1, q). */
+static void special_zeta_grad(tn_gradient *g) {
+    tn_tensor *s = g->in[0], *q = g->in[1], *slope;
+    if (g->want[0]) {
+        tni_error(g->block, TN_UNSUPPORTED, "the derivative for 'zeta' is not implemented.");
+        tn_give(g, 0, NULL);
+        return;
+    }
+    slope = tnp_mul(tnp_neg(s), tnp_special_zeta(tnp_add_scalar(s, tn_int(1), 1), q));
+    tn_give(g, 1, tnp_mul(g->incoming[0], slope));
+}
+/* Hurwitz' zeta function, the sum of (other + k)^-self for k = 0, 1, ...: infinite where self is 1
+ * or other is 0 or a negative integer, NaN where self is below 1. Below other = 0 only an integer
+ * self has a value. */
+TN_OPERATOR(special_zeta, "special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_special_zeta(x, y)",
+                   .differs = "refused grad of tensor 0: torch has none"),
+            .forms = TN_OUT, .needs = "self:self,other other:self,other",
+            TN_POINTWISE(f, V_ZETA(self, other)), .grad = special_zeta_grad,
+            .domain = "self:1.3..6 other:0.4..8",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | 3 (4):i64<9")
+
+static bool polygamma_compose(tn_frame *f) {
+    TN_ARGS(polygamma, a, f);
+    double factor = a->n % 2 ? 1 : -1;
+    if (a->n < 0) return tn_fail(f, TN_INVALID, "polygamma(n, x) does not support negative n.");
+    for (int64_t k = 2; k <= a->n && factor - factor == 0; k++) factor *= (double)k;
+    f->out[0] =
+        a->n == 0
+            ? tnp_digamma(f->in[0])
+            : tni_times(tnp_special_zeta_scalar_self(tn_float((double)a->n + 1), f->in[0]), factor);
+    return f->out[0] != NULL;
+}
+/* The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self). */
+TN_OPERATOR(
+    polygamma, "polygamma(int n, Tensor self) -> Tensor",
+    TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_polygamma(1, x)",
+           .differs = "grad [0 (]: torch's trigamma has 9 digits, this one 15 | result 0 [1 (]: "
+                      "the same",
+           .python = "special.polygamma"),
+    .forms = TN_OUT, .compose = polygamma_compose, .domain = "self:2.2..12",
+    .sample = "0 (35) | 3 () | 2 (0,2) | 2 (4):i64<9", .node = "PolygammaBackward0")

@@ -10,6 +10,10 @@
 TN_PRIV tn_tensor *tni_conj_of(tn_tensor *t) {
     return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t;
 }
+TN_PRIV tn_tensor *tni_as_float(tn_frame *f, tn_tensor *t) {
+    if (tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT) return t;
+    return tnp_to_dtype(t, tni_tensors(f->block->context)->default_dtype, false, false);
+}
 /* A factor of 1 costs no call, so common gradients stay short. */
 TN_PRIV tn_tensor *tni_times(tn_tensor *t, double by) {
     return by == 1 ? t : tnp_mul_scalar(t, tn_float(by));

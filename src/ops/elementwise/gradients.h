@@ -1,11 +1,13 @@
-/* gradients.h - functions that the gradients of several files here share. Given NULL, the mark of
- * an error, they return NULL. */
+/* gradients.h - functions that gradients and composed rows of several files here share. Given
+ * NULL, the mark of an error, they return NULL. */
 #ifndef TNI_OPS_ELEMENTWISE_GRADIENTS_H
 #define TNI_OPS_ELEMENTWISE_GRADIENTS_H
 
 #include "../../call/call.h"
 
 TN_PRIV tn_tensor *tni_conj_of(tn_tensor *t);          /* t itself where it is real */
+/* t, or in the default dtype where it is of integers: what composed rows of floats begin with. */
+TN_PRIV tn_tensor *tni_as_float(tn_frame *f, tn_tensor *t);
 TN_PRIV tn_tensor *tni_times(tn_tensor *t, double by); /* t itself for 1 */
 /* t where the mask is true, else 0: no NaN of the other branch gets through. */
 TN_PRIV tn_tensor *tni_where_or_zero(tn_tensor *mask, tn_tensor *t);

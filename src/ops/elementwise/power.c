@@ -1,6 +1,8 @@
 /* power.c - powers and roots, element by element.
  * Hot: small calls run through it (base/cold_begin.inl). */
+#include "../../cpu/walk.h"
 #include "../../api/ops/elementwise.h"
+#include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "gradients.h"
 
@@ -80,3 +82,68 @@ TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
             TN_POINTWISE(Fc, V_DIV(V_ONE, V_SQRT(self))), .grad = rsqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2)")
+
+/* Of whole exponents in steps of at most the largest power of 2, so that nothing overflows on the
+ * way. From the smallest number to the largest it is less than three such steps. */
+static bool ldexp_compose(tn_frame *f) {
+    tn_tensor *x = f->in[0], *rest = f->in[1];
+    tn_dtype real;
+    int64_t top;
+    if (tni_dtype(rest->dtype)->category >= TNI_CAT_FLOAT) {
+        f->out[0] = tnp_mul(x, tnp_pow_scalar_self(tn_float(2), rest));
+        return f->out[0] != NULL;
+    }
+    x = tni_as_float(f, x);
+    rest = tnp_to_dtype(rest, TN_I64, false, false);
+    if (!x || !rest) return false;
+    real = tni_is_complex(x->dtype) ? tni_real_of(x->dtype) : (tn_dtype)x->dtype;
+    top = real == TN_F64 ? 1023 : real == TN_F16 ? 15 : 127;
+    for (int parts = 3; rest && parts > 0; parts--) {
+        tn_tensor *part = tnp_div_mode_scalar(rest, tn_int(parts), TN_ROUNDING_TRUNC);
+        part = tnp_clamp(part, tn_int(-top), tn_int(top));
+        rest = tnp_sub(rest, part, 1);
+        x = tnp_mul(x, tnp_pow_scalar_self(tn_float(2), tnp_to_dtype(part, real, false, false)));
+    }
+    f->out[0] = x;
+    return f->out[0] != NULL;
+}
+/* self 2^other. Whole exponents do not overflow on the way. */
+TN_OPERATOR(ldexp, "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_ldexp(x, n)"),
+            .forms = TN_INPLACE | TN_OUT, .compose = ldexp_compose,
+            .sample = "(35) (35):i64<9 | (2,3) (3) | () () | (0) (0) | (4):i64 (4):i64<5")
+
+static bool frexp_check(tn_frame *f) {
+    const tn_tensor *x = f->in[0];
+    if (!tni_is_float(x->dtype))
+        return tn_fail(f, TN_TYPE, "torch.frexp() only supports floating-point dtypes");
+    return tn_announce_like(f, 0, x, (tn_dtype)x->dtype) && tn_announce_like(f, 1, x, TN_I32);
+}
+static void frexp_run(tn_frame *f) {
+    const tn_tensor *all[3];
+    tni_walk w;
+    if (!f->in[0]->numel) return;
+    all[0] = f->in[0];
+    all[1] = f->out[0];
+    all[2] = f->out[1];
+    tni_walk_start(&w, all[0]->ndim, all[0]->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            const double x = tni_element(w.at[0] + i * w.row[0], all[0]->dtype).real;
+            int n = 0;
+            const double m = x - x == 0 ? frexp(x, &n) : x; /* C leaves n open of infinities */
+            tni_element_set(w.at[1] + i * w.row[1], all[1]->dtype, tn_float(m));
+            tni_element_set(w.at[2] + i * w.row[2], TN_I32, tn_int(n));
+        }
+}
+/* 2^-exponent, since self = mantissa 2^exponent */
+static void frexp_grad(tn_gradient *g) {
+    tn_tensor *by = tnp_neg(g->out[1]);
+    if (g->incoming[0]) tn_give(g, 0, tnp_ldexp(g->incoming[0], by));
+}
+/* self as mantissa 2^exponent, 1/2 <= |mantissa| < 1; 0, infinities and NaN are their mantissa,
+ * with exponent 0. */
+TN_OPERATOR(frexp, "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+            TN_DOC(.shapes = "(*) -> (*), (*) int32", .example = "tn_frexp(x)"), .forms = TN_OUT,
+            .needs = "self:exponent", .check = frexp_check, .run = frexp_run, .grad = frexp_grad,
+            .domain = "self:0.55..0.95", .sample = "(35) | (3,5) | () | (0,2)")
