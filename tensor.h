@@ -8392,7 +8392,7 @@ TNI_EXTERN_C_BEGIN
  * gathering, scattering, waiting --- */
 
 /* Every rank's tensor becomes that of rank src of the group.
- *   schema  distributed_broadcast(Tensor(a!) tensor, int src) -> ()
+ *   schema  _distributed_broadcast(Tensor(a!) tensor, int src) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_broadcast(x, 0) */
 typedef struct tn_distributed_broadcast_args {
@@ -8412,7 +8412,7 @@ TN_API bool tnp_distributed_broadcast(tn_tensor *tensor, int64_t src);
  * with the same bits on all. Integers wrap and have no avg; the sum and product of bools are or and
  * and; a NaN wins min and max. Complex numbers have sum and avg alone, bits (band, bor, bxor)
  * integers and bools.
- *   schema  distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()
+ *   schema  _distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG) */
 typedef struct tn_distributed_all_reduce_args {
@@ -8429,7 +8429,7 @@ TN_API bool tnp_distributed_all_reduce(tn_tensor *tensor, tn_reduce_op op);
 #endif
 
 /* The same for rank dst alone: its tensor becomes the sum, those of the other ranks stay.
- *   schema  distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()
+ *   schema  _distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_reduce(x, 0) */
 typedef struct tn_distributed_reduce_args {
@@ -8447,7 +8447,7 @@ TN_API bool tnp_distributed_reduce(tn_tensor *tensor, int64_t dst, tn_reduce_op 
 #endif
 
 /* The inputs of all ranks, one after the other in the order of ranks, into every rank's output.
- *   schema  distributed_all_gather(Tensor(a!) output, Tensor input) -> ()
+ *   schema  _distributed_all_gather(Tensor(a!) output, Tensor input) -> ()
  *   shapes  input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype
  *   example tn_distributed_all_gather(y, x) */
 typedef struct tn_distributed_all_gather_args {
@@ -8464,7 +8464,7 @@ TN_API bool tnp_distributed_all_gather(tn_tensor *output, tn_tensor *input);
 
 /* The sum, or what op says, of all ranks' inputs; rank r gets the r-th of as many equal parts as
  * there are ranks.
- *   schema  distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) ->
+ *   schema  _distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) ->
  *           ()
  *   shapes  input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype
  *   example tn_distributed_reduce_scatter(y, x) */
@@ -8483,7 +8483,7 @@ TN_API bool tnp_distributed_reduce_scatter(tn_tensor *output, tn_tensor *input, 
 
 /* Part r of the input, of as many equal parts along dim 0 as there are ranks, goes to rank r; part
  * r of the output is what came from rank r.
- *   schema  distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()
+ *   schema  _distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()
  *   shapes  input (ranks n, *), output (ranks n, *), of one dtype
  *   example tn_distributed_all_to_all(y, x) */
 typedef struct tn_distributed_all_to_all_args {
@@ -8499,7 +8499,7 @@ TN_API bool tnp_distributed_all_to_all(tn_tensor *output, tn_tensor *input);
 #endif
 
 /* Returns when all ranks of the group have called it.
- *   schema  distributed_barrier() -> ()
+ *   schema  _distributed_barrier() -> ()
  *   shapes  none
  *   example tn_distributed_barrier() */
 typedef struct tn_distributed_barrier_args {
@@ -8517,7 +8517,7 @@ TN_USE_RESULT TN_API bool tnp_distributed_barrier(void);
 
 /* Sends the tensor to rank dst of the group, which receives it with the same tag; returns when it
  * has it. dst -1: to nobody.
- *   schema  distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()
+ *   schema  _distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()
  *   shapes  tensor (*)
  *   example tn_distributed_send(x, 1) */
 typedef struct tn_distributed_send_args {
@@ -8536,7 +8536,7 @@ TN_USE_RESULT TN_API bool tnp_distributed_send(tn_tensor *tensor, int64_t dst, i
 
 /* Receives into the tensor what rank src of the group sends to this one with the same tag. Shape
  * and dtype are the same on both ends. src -1: from nobody, the tensor stays.
- *   schema  distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()
+ *   schema  _distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()
  *   shapes  tensor (*)
  *   example tn_distributed_recv(x, 0) */
 typedef struct tn_distributed_recv_args {
@@ -41855,8 +41855,7 @@ static tn_code distributed_op_fault(const tn_collective *c, char *why, size_t ro
         op = "avg";
     else
         return TN_OK;
-    snprintf(why, room, "%s does not support %s on %s tensors", distributed_names[c->kind], op,
-             d->text);
+    snprintf(why, room, "reducing %s tensors does not support %s", d->text, op);
     return TN_TYPE;
 }
 
@@ -41870,7 +41869,7 @@ static tn_code distributed_shape_fault(const tn_collective *c, char *why, size_t
         return TN_TYPE;
     }
     if (c->kind == TN_ALL_GATHER && (!tni_mul(in->numel, c->size, &all) || all != out->numel))
-        how = "output tensor size must be equal to world_size times input tensor size";
+        how = "output tensor size must be equal to world size times input tensor size";
     if (c->kind == TN_REDUCE_SCATTER && (!tni_mul(out->numel, c->size, &all) || all != in->numel))
         how = "input tensor must be the same size as output size times world size";
     if (c->kind == TN_ALL_TO_ALL && in->numel != out->numel)
@@ -42183,7 +42182,7 @@ static bool broadcast_look(tn_frame *f) {
     if (d.c.rank != d.c.peer) d.note->result = d.room;
     return true;
 }
-TN_OPERATOR(distributed_broadcast, "distributed_broadcast(Tensor(a!) tensor, int src) -> ()",
+TN_OPERATOR(distributed_broadcast, "_distributed_broadcast(Tensor(a!) tensor, int src) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_broadcast(x, 0)"),
             .check = tni_distributed_check, .look = broadcast_look, .run = tni_distributed_run,
@@ -42204,7 +42203,7 @@ static bool all_reduce_look(tn_frame *f) {
     return true;
 }
 TN_OPERATOR(distributed_all_reduce,
-            "distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()",
+            "_distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG)"),
             .check = tni_distributed_check, .look = all_reduce_look, .run = tni_distributed_run,
@@ -42231,7 +42230,7 @@ static bool reduce_look(tn_frame *f) {
     return true;
 }
 TN_OPERATOR(distributed_reduce,
-            "distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()",
+            "_distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_reduce(x, 0)"),
             .check = tni_distributed_check, .look = reduce_look, .run = tni_distributed_run,
@@ -42247,7 +42246,8 @@ static bool all_gather_look(tn_frame *f) {
     d.note->result = d.room;
     return true;
 }
-TN_OPERATOR(distributed_all_gather, "distributed_all_gather(Tensor(a!) output, Tensor input) -> ()",
+TN_OPERATOR(distributed_all_gather,
+            "_distributed_all_gather(Tensor(a!) output, Tensor input) -> ()",
             TN_DOC(.shapes = "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
                    .example = "tn_distributed_all_gather(y, x)"),
             .check = tni_distributed_check, .look = all_gather_look, .run = tni_distributed_run,
@@ -42264,13 +42264,14 @@ static bool reduce_scatter_look(tn_frame *f) {
     d.note->result = d.room + parts + d.g->give[d.c.rank];
     return true;
 }
-TN_OPERATOR(distributed_reduce_scatter,
-            "distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) -> ()",
-            TN_DOC(.shapes = "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
-                   .example = "tn_distributed_reduce_scatter(y, x)"),
-            .check = tni_distributed_check, .look = reduce_scatter_look, .run = tni_distributed_run,
-            .sample = "(2,3) (2,3) | () () op=avg | (0,3) (0,3) | (300) (300) op=min | (4):i64 "
-                      "(1,4):i64 op=bor")
+TN_OPERATOR(
+    distributed_reduce_scatter,
+    "_distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) -> ()",
+    TN_DOC(.shapes = "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
+           .example = "tn_distributed_reduce_scatter(y, x)"),
+    .check = tni_distributed_check, .look = reduce_scatter_look, .run = tni_distributed_run,
+    .sample = "(2,3) (2,3) | () () op=avg | (0,3) (0,3) | (300) (300) op=min | (4):i64 "
+              "(1,4):i64 op=bor")
 
 static bool all_to_all_look(tn_frame *f) {
     distributed_call d;
@@ -42282,7 +42283,8 @@ static bool all_to_all_look(tn_frame *f) {
     d.note->result = d.room;
     return true;
 }
-TN_OPERATOR(distributed_all_to_all, "distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()",
+TN_OPERATOR(distributed_all_to_all,
+            "_distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()",
             TN_DOC(.shapes = "input (ranks n, *), output (ranks n, *), of one dtype",
                    .example = "tn_distributed_all_to_all(y, x)"),
             .check = tni_distributed_check, .look = all_to_all_look, .run = tni_distributed_run,
@@ -42293,7 +42295,7 @@ static bool barrier_look(tn_frame *f) {
     call_of(f, &d);
     return tn_collective_meet(f, &d.c);
 }
-TN_OPERATOR(distributed_barrier, "distributed_barrier() -> ()",
+TN_OPERATOR(distributed_barrier, "_distributed_barrier() -> ()",
             TN_DOC(.shapes = "none", .example = "tn_distributed_barrier()"),
             .check = tni_distributed_check, .look = barrier_look, .run = tni_distributed_run,
             .sample = "")
@@ -42344,7 +42346,7 @@ static bool send_look(tn_frame *f) {
                           tni_dense(f, c.input, &room), bytes) &&
            message_fits(f, &c, &mine, &other);
 }
-TN_OPERATOR(distributed_send, "distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()",
+TN_OPERATOR(distributed_send, "_distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()",
             TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_send(x, 1)"),
             .check = message_check, .look = send_look, .run = tni_distributed_run,
             .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")
@@ -42368,7 +42370,7 @@ static bool recv_look(tn_frame *f) {
     note->result = room;
     return true;
 }
-TN_OPERATOR(distributed_recv, "distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()",
+TN_OPERATOR(distributed_recv, "_distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()",
             TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_recv(x, 0)"),
             .check = message_check, .look = recv_look, .run = tni_distributed_run,
             .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")

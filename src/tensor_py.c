@@ -48,6 +48,7 @@
 #include "py/tensor.c"
 #include "py/optim.c"
 #include "py/loader.c"
+#include "py/ranks.c"
 #include "py/files.c"
 #include "py/hook.c"
 #include "py/function.c"

@@ -10,6 +10,7 @@ from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
 from . import cuda as cuda
+from . import distributed as distributed
 from . import distributions as distributions
 from . import func as func
 from . import hub as hub

@@ -49,7 +49,7 @@ LEFT_OUT = (
 _INSIDE = "it belongs to how torch is built inside"
 LEFT_OUT_OF = {
     "torch.nn": (
-        (r"Container|NLLLoss2d|CrossMapLRN2d|DataParallel|RNN(Cell)?Base", "deprecated, or a base"),
+        (r"Container|NLLLoss2d|CrossMapLRN2d|RNN(Cell)?Base", "deprecated, or a base"),
         (r"factory_kwargs|LinearCrossEntropyOptions", _INSIDE),
     ),
     "torch.nn.functional": (
@@ -158,7 +158,7 @@ ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SmoothL1
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
 TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer UninitializedParameter Upsample
-UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention parallel
+UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention
 """,
     "torch.nn.functional": """
 adaptive_avg_pool1d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices
@@ -208,7 +208,7 @@ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "fft distributed profiler masked signal futures " \
+_SPACES = "fft profiler masked signal futures " \
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 

@@ -105,7 +105,7 @@ static bool py_pass_call(const py_pass *p, const char *file, int line) {
 static bool py_pass_run(const py_pass *p) {
     const char *file;
     int line;
-    bool lasts = false, stops, ok;
+    bool lasts = py.parallel > 0, stops, ok;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
         /* through the whole graph, until PY_LONG elements are counted */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);

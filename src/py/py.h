@@ -16,7 +16,7 @@
 #include "../api/ops.h"
 #include "../api/device.h"
 #include "../api/plan.h"
-#include "../api/train.h"
+#include "../api/parallel.h"
 
 #ifdef TNI_OBJECTS
 #define PY_PRIV TNI_HIDDEN
@@ -75,6 +75,7 @@ typedef struct py_state {
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
     bool planning; /* a plan of memory asks each call for its line (plan.c) */
+    int parallel;  /* models of several ranks: a backward may wait for others (ranks.c) */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -415,6 +416,7 @@ extern TNI_HIDDEN tn_print_options py_printing;
  * tensorh.serialization with tensorh.safetensors. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
+PY_PRIV int py_ranks_begin(PyObject *module);
 PY_PRIV int py_files_begin(PyObject *module);
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
 /* nested.c: a sequence of numbers, tensors and arrays; lent, NULL with an exception. */

@@ -155,6 +155,7 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
     /* the place is only for the tape's messages and for plans; errors here have a traceback of
      * Python's */
     if (TNI_UNLIKELY(py.planning) || (records && tn_grad_mode())) py_here(&file, &line);
+    lasts = lasts || !gen->nresults; /* it may wait for other ranks */
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) {
         py_raise();
         if (how != TN_PLAIN || !py_resized(row, args, r.one)) return NULL;

@@ -6,7 +6,7 @@ from .parameter import Buffer, Parameter
 
 __all__ = ["Buffer", "Parameter", *modules.__all__]
 
-_LAZY = ("common_types", "functional", "init", "parameter", "utils")
+_LAZY = ("common_types", "functional", "init", "parallel", "parameter", "utils")
 
 
 def __getattr__(name):
@@ -14,6 +14,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name == "DataParallel":  # torch has it here, too
+        from .parallel import DataParallel
+
+        return DataParallel
     from .._missing import error
 
     raise error("torch.nn", name)

@@ -212,8 +212,9 @@ static void with_its_list(deed *d) { /* a list's array goes with its members */
 static bool in_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
     deed *d = (deed *)tn_function_user(f);
     int64_t mark = tn_scope_begin(); /* left open: as it was before */
-    (void)mark, (void)in, (void)nin;
-    out[0] = call(d) ? d->out[0] : NULL;
+    (void)mark, (void)nin;
+    if (!call(d)) return false;
+    out[0] = d->n ? d->out[0] : tn_neg(in[0]); /* a row without results */
     return out[0] != NULL;
 }
 static bool no_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
@@ -226,8 +227,10 @@ static void made_in_a_function(deed *d) {
     TN_SCOPE {
         tn_tensor *out[1] = {NULL}, *x = tn_requires_grad(tn_ones(TN_DIMS(2)));
         if (inputs(d) && tn_function_call(&row, tn_tensors_of(&x, 1), d, out)) {
+            const bool any = d->n != 0;
             d->out[0] = tn_take(out[0]);
             d->n = 1;
+            if (!any) free_outs(d), d->n = 0;
         } else
             d->n = 0, wrong(d, "function");
     }

@@ -69,7 +69,7 @@ class Row:
     @property
     def samples(self):
         """The texts of the samples."""
-        return self.sample.split(" | ") if self.sample else []
+        return self.sample.split(" | ") if self.sample or not self.params else []
 
     @property
     def defined(self):

@@ -252,7 +252,8 @@ static bool wrong(int32_t r, void *user) {
     tn_tensor *c = tn_ones(TN_DIMS(2), .dtype = TN_C64), *four = tn_ones(TN_DIMS(4));
     /* One rank's wrong argument is everybody's error, and names it. */
     CHECK(!tn_distributed_all_reduce(r == 1 ? x : bits, .op = TN_REDUCE_OP_BAND));
-    CHECK(failed_with(r == 1 ? TN_TYPE : TN_INVALID, "does not support bits on float32"));
+    CHECK(failed_with(r == 1 ? TN_TYPE : TN_INVALID,
+                      "reducing float32 tensors does not support bits"));
     CHECK(!tn_distributed_broadcast(x, r == 1 ? 7 : 0));
     CHECK(failed_with(TN_INVALID, "the group has no rank 7: it has 2"));
     CHECK(!tn_distributed_all_reduce(r ? grown : x));
@@ -260,11 +261,11 @@ static bool wrong(int32_t r, void *user) {
     CHECK(still_works());
     /* The same on all ranks. */
     CHECK(!tn_distributed_all_reduce(c, .op = TN_REDUCE_OP_PRODUCT) &&
-          failed_with(TN_TYPE, "product on complex64"));
+          failed_with(TN_TYPE, "complex64 tensors does not support product"));
     CHECK(!tn_distributed_all_reduce(bits, .op = TN_REDUCE_OP_AVG) &&
-          failed_with(TN_TYPE, "avg on int32"));
+          failed_with(TN_TYPE, "int32 tensors does not support avg"));
     CHECK(!tn_distributed_all_gather(tn_ones(TN_DIMS(3)), x) &&
-          failed_with(TN_INVALID, "world_size times input tensor size (2)"));
+          failed_with(TN_INVALID, "world size times input tensor size (2)"));
     CHECK(!tn_distributed_reduce_scatter(x, x) && failed_with(TN_INVALID, "world size (2)"));
     CHECK(!tn_distributed_all_to_all(x, x) && failed_with(TN_INVALID, "is also input 1"));
     CHECK(!tn_distributed_all_to_all(tn_ones(TN_DIMS(3)), tn_ones(TN_DIMS(3))) &&

@@ -12,7 +12,7 @@ TNI_EXTERN_C_BEGIN
  * gathering, scattering, waiting --- */
 
 /* Every rank's tensor becomes that of rank src of the group.
- *   schema  distributed_broadcast(Tensor(a!) tensor, int src) -> ()
+ *   schema  _distributed_broadcast(Tensor(a!) tensor, int src) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_broadcast(x, 0) */
 typedef struct tn_distributed_broadcast_args {
@@ -32,7 +32,7 @@ TN_API bool tnp_distributed_broadcast(tn_tensor *tensor, int64_t src);
  * with the same bits on all. Integers wrap and have no avg; the sum and product of bools are or and
  * and; a NaN wins min and max. Complex numbers have sum and avg alone, bits (band, bor, bxor)
  * integers and bools.
- *   schema  distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()
+ *   schema  _distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG) */
 typedef struct tn_distributed_all_reduce_args {
@@ -49,7 +49,7 @@ TN_API bool tnp_distributed_all_reduce(tn_tensor *tensor, tn_reduce_op op);
 #endif
 
 /* The same for rank dst alone: its tensor becomes the sum, those of the other ranks stay.
- *   schema  distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()
+ *   schema  _distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()
  *   shapes  tensor (*), the same on all ranks
  *   example tn_distributed_reduce(x, 0) */
 typedef struct tn_distributed_reduce_args {
@@ -67,7 +67,7 @@ TN_API bool tnp_distributed_reduce(tn_tensor *tensor, int64_t dst, tn_reduce_op 
 #endif
 
 /* The inputs of all ranks, one after the other in the order of ranks, into every rank's output.
- *   schema  distributed_all_gather(Tensor(a!) output, Tensor input) -> ()
+ *   schema  _distributed_all_gather(Tensor(a!) output, Tensor input) -> ()
  *   shapes  input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype
  *   example tn_distributed_all_gather(y, x) */
 typedef struct tn_distributed_all_gather_args {
@@ -84,7 +84,7 @@ TN_API bool tnp_distributed_all_gather(tn_tensor *output, tn_tensor *input);
 
 /* The sum, or what op says, of all ranks' inputs; rank r gets the r-th of as many equal parts as
  * there are ranks.
- *   schema  distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) ->
+ *   schema  _distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) ->
  *           ()
  *   shapes  input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype
  *   example tn_distributed_reduce_scatter(y, x) */
@@ -103,7 +103,7 @@ TN_API bool tnp_distributed_reduce_scatter(tn_tensor *output, tn_tensor *input, 
 
 /* Part r of the input, of as many equal parts along dim 0 as there are ranks, goes to rank r; part
  * r of the output is what came from rank r.
- *   schema  distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()
+ *   schema  _distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()
  *   shapes  input (ranks n, *), output (ranks n, *), of one dtype
  *   example tn_distributed_all_to_all(y, x) */
 typedef struct tn_distributed_all_to_all_args {
@@ -119,7 +119,7 @@ TN_API bool tnp_distributed_all_to_all(tn_tensor *output, tn_tensor *input);
 #endif
 
 /* Returns when all ranks of the group have called it.
- *   schema  distributed_barrier() -> ()
+ *   schema  _distributed_barrier() -> ()
  *   shapes  none
  *   example tn_distributed_barrier() */
 typedef struct tn_distributed_barrier_args {
@@ -137,7 +137,7 @@ TN_USE_RESULT TN_API bool tnp_distributed_barrier(void);
 
 /* Sends the tensor to rank dst of the group, which receives it with the same tag; returns when it
  * has it. dst -1: to nobody.
- *   schema  distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()
+ *   schema  _distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()
  *   shapes  tensor (*)
  *   example tn_distributed_send(x, 1) */
 typedef struct tn_distributed_send_args {
@@ -156,7 +156,7 @@ TN_USE_RESULT TN_API bool tnp_distributed_send(tn_tensor *tensor, int64_t dst, i
 
 /* Receives into the tensor what rank src of the group sends to this one with the same tag. Shape
  * and dtype are the same on both ends. src -1: from nobody, the tensor stays.
- *   schema  distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()
+ *   schema  _distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()
  *   shapes  tensor (*)
  *   example tn_distributed_recv(x, 0) */
 typedef struct tn_distributed_recv_args {

@@ -73,8 +73,7 @@ static tn_code distributed_op_fault(const tn_collective *c, char *why, size_t ro
         op = "avg";
     else
         return TN_OK;
-    snprintf(why, room, "%s does not support %s on %s tensors", distributed_names[c->kind], op,
-             d->text);
+    snprintf(why, room, "reducing %s tensors does not support %s", d->text, op);
     return TN_TYPE;
 }
 
@@ -89,7 +88,7 @@ static tn_code distributed_shape_fault(const tn_collective *c, char *why, size_t
         return TN_TYPE;
     }
     if (c->kind == TN_ALL_GATHER && (!tni_mul(in->numel, c->size, &all) || all != out->numel))
-        how = "output tensor size must be equal to world_size times input tensor size";
+        how = "output tensor size must be equal to world size times input tensor size";
     if (c->kind == TN_REDUCE_SCATTER && (!tni_mul(out->numel, c->size, &all) || all != in->numel))
         how = "input tensor must be the same size as output size times world size";
     if (c->kind == TN_ALL_TO_ALL && in->numel != out->numel)

@@ -178,7 +178,7 @@ static bool broadcast_look(tn_frame *f) {
     return true;
 }
 /* Every rank's tensor becomes that of rank src of the group. */
-TN_OPERATOR(distributed_broadcast, "distributed_broadcast(Tensor(a!) tensor, int src) -> ()",
+TN_OPERATOR(distributed_broadcast, "_distributed_broadcast(Tensor(a!) tensor, int src) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_broadcast(x, 0)"),
             .check = tni_distributed_check, .look = broadcast_look, .run = tni_distributed_run,
@@ -203,7 +203,7 @@ static bool all_reduce_look(tn_frame *f) {
  * and; a NaN wins min and max. Complex numbers have sum and avg alone, bits (band, bor, bxor)
  * integers and bools. */
 TN_OPERATOR(distributed_all_reduce,
-            "distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()",
+            "_distributed_all_reduce(Tensor(a!) tensor, *, ReduceOp op=sum) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_all_reduce(x, .op = TN_REDUCE_OP_AVG)"),
             .check = tni_distributed_check, .look = all_reduce_look, .run = tni_distributed_run,
@@ -232,7 +232,7 @@ static bool reduce_look(tn_frame *f) {
 }
 /* The same for rank dst alone: its tensor becomes the sum, those of the other ranks stay. */
 TN_OPERATOR(distributed_reduce,
-            "distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()",
+            "_distributed_reduce(Tensor(a!) tensor, int dst, *, ReduceOp op=sum) -> ()",
             TN_DOC(.shapes = "tensor (*), the same on all ranks",
                    .example = "tn_distributed_reduce(x, 0)"),
             .check = tni_distributed_check, .look = reduce_look, .run = tni_distributed_run,
@@ -249,7 +249,8 @@ static bool all_gather_look(tn_frame *f) {
     return true;
 }
 /* The inputs of all ranks, one after the other in the order of ranks, into every rank's output. */
-TN_OPERATOR(distributed_all_gather, "distributed_all_gather(Tensor(a!) output, Tensor input) -> ()",
+TN_OPERATOR(distributed_all_gather,
+            "_distributed_all_gather(Tensor(a!) output, Tensor input) -> ()",
             TN_DOC(.shapes = "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
                    .example = "tn_distributed_all_gather(y, x)"),
             .check = tni_distributed_check, .look = all_gather_look, .run = tni_distributed_run,
@@ -268,13 +269,14 @@ static bool reduce_scatter_look(tn_frame *f) {
 }
 /* The sum, or what op says, of all ranks' inputs; rank r gets the r-th of as many equal parts as
  * there are ranks. */
-TN_OPERATOR(distributed_reduce_scatter,
-            "distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) -> ()",
-            TN_DOC(.shapes = "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
-                   .example = "tn_distributed_reduce_scatter(y, x)"),
-            .check = tni_distributed_check, .look = reduce_scatter_look, .run = tni_distributed_run,
-            .sample = "(2,3) (2,3) | () () op=avg | (0,3) (0,3) | (300) (300) op=min | (4):i64 "
-                      "(1,4):i64 op=bor")
+TN_OPERATOR(
+    distributed_reduce_scatter,
+    "_distributed_reduce_scatter(Tensor(a!) output, Tensor input, *, ReduceOp op=sum) -> ()",
+    TN_DOC(.shapes = "input (ranks n, *) or (ranks, n, *), output (n, *), of one dtype",
+           .example = "tn_distributed_reduce_scatter(y, x)"),
+    .check = tni_distributed_check, .look = reduce_scatter_look, .run = tni_distributed_run,
+    .sample = "(2,3) (2,3) | () () op=avg | (0,3) (0,3) | (300) (300) op=min | (4):i64 "
+              "(1,4):i64 op=bor")
 
 static bool all_to_all_look(tn_frame *f) {
     distributed_call d;
@@ -288,7 +290,8 @@ static bool all_to_all_look(tn_frame *f) {
 }
 /* Part r of the input, of as many equal parts along dim 0 as there are ranks, goes to rank r; part
  * r of the output is what came from rank r. */
-TN_OPERATOR(distributed_all_to_all, "distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()",
+TN_OPERATOR(distributed_all_to_all,
+            "_distributed_all_to_all(Tensor(a!) output, Tensor input) -> ()",
             TN_DOC(.shapes = "input (ranks n, *), output (ranks n, *), of one dtype",
                    .example = "tn_distributed_all_to_all(y, x)"),
             .check = tni_distributed_check, .look = all_to_all_look, .run = tni_distributed_run,
@@ -300,7 +303,7 @@ static bool barrier_look(tn_frame *f) {
     return tn_collective_meet(f, &d.c);
 }
 /* Returns when all ranks of the group have called it. */
-TN_OPERATOR(distributed_barrier, "distributed_barrier() -> ()",
+TN_OPERATOR(distributed_barrier, "_distributed_barrier() -> ()",
             TN_DOC(.shapes = "none", .example = "tn_distributed_barrier()"),
             .check = tni_distributed_check, .look = barrier_look, .run = tni_distributed_run,
             .sample = "")

@@ -53,7 +53,7 @@ static bool send_look(tn_frame *f) {
 }
 /* Sends the tensor to rank dst of the group, which receives it with the same tag; returns when it
  * has it. dst -1: to nobody. */
-TN_OPERATOR(distributed_send, "distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()",
+TN_OPERATOR(distributed_send, "_distributed_send(Tensor tensor, int dst, *, int tag=0) -> ()",
             TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_send(x, 1)"),
             .check = message_check, .look = send_look, .run = tni_distributed_run,
             .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")
@@ -79,7 +79,7 @@ static bool recv_look(tn_frame *f) {
 }
 /* Receives into the tensor what rank src of the group sends to this one with the same tag. Shape
  * and dtype are the same on both ends. src -1: from nobody, the tensor stays. */
-TN_OPERATOR(distributed_recv, "distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()",
+TN_OPERATOR(distributed_recv, "_distributed_recv(Tensor(a!) tensor, int src, *, int tag=0) -> ()",
             TN_DOC(.shapes = "tensor (*)", .example = "tn_distributed_recv(x, 0)"),
             .check = message_check, .look = recv_look, .run = tni_distributed_run,
             .sample = "(2,3) -1 | () -1 tag=3 | (0,3) -1 | (300) -1")

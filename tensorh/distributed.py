@@ -1,0 +1,370 @@
+"""torch.distributed: ranks that are threads of this process, or one rank alone.
+
+There is one backend, "threads": each rank is a thread that calls init_process_group with its rank
+and the same world_size, and has its own process group from then on. Without it, or with world_size
+1, a process is a world of one rank. What connects processes ("gloo", "nccl", "mpi", torchrun) is
+not here: a call that asks for it says so.
+
+    def train(rank):
+        dist.init_process_group("threads", rank=rank, world_size=4)
+        x = torch.full((2,), float(rank))
+        dist.all_reduce(x)  # [6., 6.] on every rank
+        dist.destroy_process_group()
+
+    threads = [threading.Thread(target=train, args=(r,)) for r in range(4)]
+"""
+
+import threading
+from datetime import timedelta
+from enum import IntEnum
+
+from . import _C
+
+default_pg_timeout = timedelta(minutes=30)
+
+
+class ReduceOp(IntEnum):
+    """How the elements of all ranks become one."""
+
+    SUM = 0
+    AVG = 1
+    PRODUCT = 2
+    MIN = 3
+    MAX = 4
+    BAND = 5
+    BOR = 6
+    BXOR = 7
+
+
+class Backend(str):
+    """The name of a backend: "threads" alone."""
+
+    THREADS = "threads"
+    backend_list = ["threads"]
+
+    def __new__(cls, name):
+        if not isinstance(name, str):
+            raise ValueError(f"Backend constructor parameter must be string-ish: {name!r}")
+        if name.lower() != "threads":
+            raise ValueError(
+                f"backend {name!r} is not available: ranks are threads of one process here, "
+                'backend "threads"; what connects processes is not in this package'
+            )
+        return super().__new__(cls, "threads")
+
+
+class ProcessGroup:
+    """The ranks that work together, as one of them sees it."""
+
+    def __init__(self, handle, rank, ranks, timeout):
+        self._handle, self._rank, self._ranks, self._timeout = handle, rank, ranks, timeout
+
+    def rank(self):
+        """The number of this rank in the group."""
+        return self._rank
+
+    def size(self):
+        """How many ranks the group has."""
+        return len(self._ranks)
+
+    def name(self):
+        """ "threads"."""
+        return Backend.THREADS
+
+    def __repr__(self):
+        return f"ProcessGroup(threads, rank {self._rank} of {len(self._ranks)})"
+
+
+class group:
+    """WORLD: the default process group of the calling thread."""
+
+    WORLD = None
+
+
+class GroupMember:
+    """NON_GROUP_MEMBER: what new_group returns to ranks that are not in it."""
+
+    WORLD = None
+    NON_GROUP_MEMBER = -100
+
+
+_thread = threading.local()
+_meeting = {}  # by name: the place where ranks of a world meet, until all have joined
+_meeting_lock = threading.Lock()
+
+
+def is_available():
+    """True: the package has this module. is_initialized says whether there is a group."""
+    return True
+
+
+def is_initialized():
+    """Whether the calling thread has a default process group."""
+    return getattr(_thread, "world", None) is not None
+
+
+def is_backend_available(backend):
+    """Whether there is a backend of that name."""
+    return str(backend).lower() == "threads"
+
+
+def is_gloo_available():
+    """False: ranks are threads of one process."""
+    return False
+
+
+is_nccl_available = is_mpi_available = is_ucc_available = is_xccl_available = is_gloo_available
+
+
+def is_torchelastic_launched():
+    """False: processes that torchrun starts are not connected here."""
+    return False
+
+
+def _world():
+    if not is_initialized():
+        raise ValueError(
+            "Default process group has not been initialized, please make sure to call "
+            "init_process_group."
+        )
+    return _thread.world
+
+
+def _place(name, size):
+    """The meeting place of that name, made by the first who comes, gone with the last."""
+    with _meeting_lock:
+        place, left, known = _meeting.get(name) or (_C._ranks_threads(size), size, size)
+        if known != size:
+            raise ValueError(f"this rank says world_size={size}, another one {known}")
+        if left == 1:
+            _meeting.pop(name, None)
+        else:
+            _meeting[name] = place, left - 1, size
+    return place
+
+
+def init_process_group(
+    backend=None,
+    init_method=None,
+    timeout=None,
+    world_size=-1,
+    rank=-1,
+    store=None,
+    group_name="",
+    pg_options=None,
+    device_id=None,
+):
+    """Makes the calling thread a rank. Threads of one world give the same world_size and
+    group_name. world_size and rank are 1 and 0 where neither is given."""
+    if is_initialized():
+        raise ValueError("trying to initialize the default process group twice!")
+    Backend("threads" if backend is None else backend)
+    if store is not None or init_method not in (None, "env://"):
+        raise ValueError("ranks are threads of one process: there is no store and no init_method")
+    if world_size == -1 and rank == -1:
+        world_size, rank = 1, 0
+    if world_size < 1 or not 0 <= rank < world_size:
+        raise ValueError(f"rank must be from 0 to world_size - 1: {rank} of {world_size}")
+    handle = _C._ranks_join(_place(group_name, world_size), rank)
+    timeout = default_pg_timeout if timeout is None else timeout
+    _C._ranks_limit(handle, timeout.total_seconds())
+    _C._ranks_use(handle)
+    _thread.world = ProcessGroup(handle, rank, tuple(range(world_size)), timeout)
+
+
+def destroy_process_group(group=None):
+    """Leaves a group; without an argument the default one, and then the thread has none."""
+    if group is None:
+        group, _thread.world = _world(), None
+        _C._ranks_use(None)
+    _C._ranks_leave(group._handle)
+
+
+def _group(group):
+    return _world() if group is None else group
+
+
+def _is_member(group):
+    return group is not GroupMember.NON_GROUP_MEMBER and group != GroupMember.NON_GROUP_MEMBER
+
+
+def get_rank(group=None):
+    """The number of this rank; -1 if it is not in the group."""
+    return _group(group).rank() if _is_member(group) else -1
+
+
+def get_world_size(group=None):
+    """How many ranks the group has; -1 if this rank is not in it."""
+    return _group(group).size() if _is_member(group) else -1
+
+
+def get_backend(group=None):
+    """ "threads"."""
+    return Backend(_group(group).name())
+
+
+def get_process_group_ranks(group):
+    """The default group's numbers of a group's ranks."""
+    return list(_group(group)._ranks)
+
+
+def get_global_rank(group, group_rank):
+    """The default group's number of a rank of a group."""
+    ranks = _group(group)._ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
+
+
+def get_group_rank(group, global_rank):
+    """The number in a group of a rank of the default group."""
+    ranks = _group(group)._ranks
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
+
+
+def new_group(ranks=None, timeout=None, backend=None, **options):
+    """A group of some ranks of the default one, all of which call it. Others than these get
+    GroupMember.NON_GROUP_MEMBER."""
+    world = _world()
+    Backend("threads" if backend is None else backend)
+    if options:
+        raise TypeError(f"new_group() got unexpected arguments: {', '.join(options)}")
+    ranks = world._ranks if ranks is None else tuple(sorted(ranks))
+    if len(set(ranks)) != len(ranks) or not set(ranks) <= set(world._ranks):
+        raise ValueError(f"the ranks of a group are some of the default one's, once each: {ranks}")
+    inside = world.rank() in ranks
+    handle = _C._ranks_split(world._handle, 0 if inside else -1)
+    if not inside:
+        return GroupMember.NON_GROUP_MEMBER
+    timeout = world._timeout if timeout is None else timeout
+    _C._ranks_limit(handle, timeout.total_seconds())
+    return ProcessGroup(handle, ranks.index(world.rank()), ranks, timeout)
+
+
+class _Done:
+    """What an asynchronous call gives: here each call has ended when it returns."""
+
+    def wait(self, timeout=None):
+        """True: it is done."""
+        return True
+
+    def is_completed(self):
+        """True."""
+        return True
+
+
+Work = _Done
+_WORDS = {op: op.name.lower() for op in ReduceOp}
+
+
+def _call(row, group, async_op, *args, **options):
+    """The row in that group; nothing of it is recorded, as in torch."""
+    world = _world()
+    if not _is_member(group):
+        return None
+    group = _group(group)
+    if group is not world:
+        _C._ranks_use(group._handle)
+    try:
+        with _C.no_grad():
+            _rows[row](*args, **options)
+    finally:
+        if group is not world:
+            _C._ranks_use(world._handle)
+    return _Done() if async_op else None
+
+
+_NAMES = "broadcast all_reduce reduce all_gather reduce_scatter all_to_all send recv barrier"
+_rows = {name: _C._row("_distributed_" + name) for name in _NAMES.split()}
+
+
+def _peer(group, rank, group_rank, what):
+    """The number in the group of a rank that is given as the default group's or as the group's."""
+    if (rank is None) == (group_rank is None):
+        raise ValueError(f"expected one of {what} and group_{what}")
+    if not _is_member(group):
+        return -1
+    return get_group_rank(group, rank) if group_rank is None else group_rank
+
+
+def _op(op):
+    try:
+        return _WORDS[ReduceOp(op)]
+    except ValueError:
+        raise RuntimeError(f"Invalid ReduceOp: {op!r}") from None
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """Every rank's tensor becomes that of rank src."""
+    return _call("broadcast", group, async_op, tensor, _peer(group, src, group_src, "src"))
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+    """Every rank's tensor becomes the sum, or what op says, of all ranks' tensors."""
+    return _call("all_reduce", group, async_op, tensor, op=_op(op))
+
+
+def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
+    """The tensor of rank dst becomes the sum, or what op says, of all ranks' tensors."""
+    return _call("reduce", group, async_op, tensor, _peer(group, dst, group_dst, "dst"), op=_op(op))
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    """The tensors of all ranks, one after the other, into every rank's output."""
+    return _call("all_gather", group, async_op, output_tensor, input_tensor)
+
+
+def all_gather(tensor_list, tensor, group=None, async_op=False):
+    """The tensors of all ranks, one into each of the list."""
+    if not _is_member(group):
+        return None
+    size = get_world_size(group)
+    if len(tensor_list) != size:
+        raise ValueError(f"expected {size} tensors to gather into, got {len(tensor_list)}")
+    with _C.no_grad():
+        every = tensor.new_empty((size, *tensor.shape))
+        work = _call("all_gather", group, async_op, every, tensor)
+        for to, part in zip(tensor_list, every):
+            to.copy_(part)
+    return work
+
+
+def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
+    """Rank r's output becomes the r-th part of the sum of all ranks' inputs."""
+    return _call("reduce_scatter", group, async_op, output, input, op=_op(op))
+
+
+def all_to_all_single(
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
+):
+    """Part r of the input goes to rank r; parts are equal."""
+    if output_split_sizes or input_split_sizes:
+        raise NotImplementedError("all_to_all_single takes equal parts: no split sizes")
+    return _call("all_to_all", group, async_op, output, input)
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Sends the tensor to rank dst; returns when it is received."""
+    _call("send", group, False, tensor, _peer(group, dst, group_dst, "dst"), tag=tag)
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Receives into the tensor what rank src sends; returns src."""
+    if not _is_member(group):
+        return -1
+    peer = _peer(group, src, group_src, "src")
+    _call("recv", group, False, tensor, peer, tag=tag)
+    return get_global_rank(group, peer)
+
+
+def barrier(group=None, async_op=False, device_ids=None):
+    """Returns when all ranks of the group have called it."""
+    return _call("barrier", group, async_op)
+
+
+def __getattr__(name):
+    from ._missing import error
+
+    raise error("torch.distributed", name)
