@@ -53,12 +53,12 @@
  *   [6]  random          33  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
- *   [9]  words           69  enums of options, and result structs
+ *   [9]  words           87  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2735  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
- *   [14] linalg         666  products of matrices and vectors
+ *   [14] linalg         975  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers         905  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
@@ -77,11 +77,11 @@
  *                            alone
  *   [25] renamed         40  old names, each with a warning; they go with the next release
  *   [26] cxx            459  C++ only: what the functions of namespace tn take
- *   [27] overloads     3836  C++: every operator as a function, with default arguments
- *   [28] methods       1585  C++: every operator that takes a tensor self as a method
+ *   [27] overloads     4069  C++: every operator as a function, with default arguments
+ *   [28] methods       1599  C++: every operator that takes a tensor self as a method
  *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
- *   [31] results        224  C++: several results of an operator
+ *   [31] results        316  C++: several results of an operator
  *   [32] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
  *                            your own
  *
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_fdab9bcd2d42)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_62585346cde0)
 #else
-#define TNI_NAMESPACE tn_fdab9bcd2d42
+#define TNI_NAMESPACE tn_62585346cde0
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1459,9 +1459,18 @@ typedef struct tn_mantissa_exponent {
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
+typedef struct tn_eigenvalues_eigenvectors {
+    tn_tensor *eigenvalues, *eigenvectors;
+} tn_eigenvalues_eigenvectors;
 typedef struct tn_inverse_info {
     tn_tensor *inverse, *info;
 } tn_inverse_info;
+typedef struct tn_solution_residuals_rank_singular_values {
+    tn_tensor *solution, *residuals, *rank, *singular_values;
+} tn_solution_residuals_rank_singular_values;
+typedef struct tn_solution_rank {
+    tn_tensor *solution, *rank;
+} tn_solution_rank;
 typedef struct tn_P_L_U {
     tn_tensor *P, *L, *U;
 } tn_P_L_U;
@@ -1471,6 +1480,9 @@ typedef struct tn_LU_pivots {
 typedef struct tn_LU_pivots_info {
     tn_tensor *LU, *pivots, *info;
 } tn_LU_pivots_info;
+typedef struct tn_U_H {
+    tn_tensor *U, *H;
+} tn_U_H;
 typedef struct tn_Q_R {
     tn_tensor *Q, *R;
 } tn_Q_R;
@@ -1480,9 +1492,15 @@ typedef struct tn_sign_logabsdet {
 typedef struct tn_result_info {
     tn_tensor *result, *info;
 } tn_result_info;
+typedef struct tn_U_S_Vh {
+    tn_tensor *U, *S, *Vh;
+} tn_U_S_Vh;
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
+typedef struct tn_U_S_V {
+    tn_tensor *U, *S, *V;
+} tn_U_S_V;
 typedef struct tn_solution_cloned_coefficient {
     tn_tensor *solution, *cloned_coefficient;
 } tn_solution_cloned_coefficient;
@@ -6643,6 +6661,66 @@ TN_USE_RESULT TN_API tn_tensor *tnp_logdet(tn_tensor *self);
 #define tn_logdet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_logdet, .self = __VA_ARGS__))
 #endif
 
+/* --- eigenvalues of Hermitian matrices: linalg.eigh, linalg.eigvalsh --- */
+
+/* Eigenvalues in rising order and, with compute_v, eigenvectors as columns of Hermitian matrices,
+ * of which the triangle UPLO ('L' or 'U') is read.
+ *   schema  _linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues,
+ *           Tensor eigenvectors)
+ *   shapes  (*, n, n) -> (*, n) real, (*, n, n)
+ *   example tn_linalg_eigh_of(x) */
+typedef struct tn_linalg_eigh_of_args {
+    tn_eigenvalues_eigenvectors out;
+    const char *UPLO;
+    bool compute_v;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigh_of_args;
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_of_at(const char *file, int line,
+    const tn_linalg_eigh_of_args *args);
+TN_USE_RESULT TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh_of(tn_tensor *A, const char *UPLO,
+    bool compute_v);
+#ifndef __cplusplus
+#define tn_linalg_eigh_of(...) TNI_CALL(tn_linalg_eigh_of, .UPLO = "L", .compute_v = true, \
+    .A = __VA_ARGS__)
+#endif
+
+/* Eigenvalues in rising order and eigenvectors as columns of Hermitian matrices, of which the
+ * triangle UPLO ('L' or 'U') is read.
+ *   schema  linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)
+ *   shapes  (*, n, n) -> (*, n) real, (*, n, n)
+ *   example tn_linalg_eigh(x) */
+typedef struct tn_linalg_eigh_args {
+    tn_eigenvalues_eigenvectors out;
+    const char *UPLO;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigh_args;
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_at(const char *file, int line,
+    const tn_linalg_eigh_args *args);
+TN_USE_RESULT TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh(tn_tensor *self, const char *UPLO);
+#ifndef __cplusplus
+#define tn_linalg_eigh(...) TNI_CALL(tn_linalg_eigh, .UPLO = "L", .self = __VA_ARGS__)
+#endif
+
+/* Eigenvalues in rising order of Hermitian matrices, of which the triangle UPLO ('L' or 'U') is
+ * read.
+ *   schema  linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor
+ *   shapes  (*, n, n) -> (*, n) real
+ *   example tn_linalg_eigvalsh(x) */
+typedef struct tn_linalg_eigvalsh_args {
+    tn_tensor *out;
+    const char *UPLO;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigvalsh_args;
+TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,
+    const tn_linalg_eigvalsh_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO);
+#ifndef __cplusplus
+#define tn_linalg_eigvalsh(...) TNI_CALL(tn_linalg_eigvalsh, .UPLO = "L", .self = __VA_ARGS__)
+#endif
+
 /* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
  * tensorinv, tensorsolve --- */
 
@@ -6822,6 +6900,180 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tenso
     .self = self_, .other = __VA_ARGS__)
 #endif
 
+/* --- what stands on singular values: linalg.pinv, matrix_rank, lstsq, polar, matrix_sqrth --- */
+
+/* The pseudoinverse: singular values count as 0 unless they exceed atol and rtol times the largest,
+ * rtol being eps max(m, n) by default (0 where atol is given). With hermitian only the lower
+ * triangle is read.
+ *   schema  linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+ *           hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m), float32, float64 or complex
+ *   example tn_linalg_pinv_float(x) */
+typedef struct tn_linalg_pinv_float_args {
+    tn_tensor *out;
+    tn_maybe atol, rtol;
+    bool hermitian;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_pinv_float_args;
+TN_API tn_tensor *tn_linalg_pinv_float_at(const char *file, int line,
+    const tn_linalg_pinv_float_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv_float(tn_tensor *self, tn_maybe atol,
+    tn_maybe rtol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_pinv_float(...) TNI_CALL(tn_linalg_pinv_float, .atol = TN_NO_FLOAT, \
+    .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#endif
+
+/* linalg_pinv_float with rtol = rcond.
+ *   schema  linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m)
+ *   example tn_linalg_pinv(x, 1e-3) */
+typedef struct tn_linalg_pinv_args {
+    tn_tensor *out;
+    bool hermitian;
+    tn_tensor *self;
+    double rcond;
+    TNI_NAMED_OPTIONS
+} tn_linalg_pinv_args;
+TN_API tn_tensor *tn_linalg_pinv_at(const char *file, int line, const tn_linalg_pinv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv(tn_tensor *self, double rcond, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_pinv(self_, ...) TNI_CALL(tn_linalg_pinv, .self = self_, .rcond = __VA_ARGS__)
+#endif
+
+/* linalg_pinv.
+ *   schema  pinverse(Tensor self, float rcond=1e-15) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m)
+ *   example tn_pinverse(x) */
+typedef struct tn_pinverse_args {
+    double rcond;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_pinverse_args;
+TN_USE_RESULT TN_API tn_tensor *tn_pinverse_at(const char *file, int line,
+    const tn_pinverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pinverse(tn_tensor *self, double rcond);
+#ifndef __cplusplus
+#define tn_pinverse(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_pinverse, .rcond = 1e-15, \
+    .self = __VA_ARGS__))
+#endif
+
+/* The number of singular values above atol and rtol times the largest; by default rtol is eps
+ * max(m, n), 0 where atol is given. With hermitian only the lower triangle is read.
+ *   schema  linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float?
+ *           rtol=None, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*) int64
+ *   example tn_linalg_matrix_rank_float(x) */
+typedef struct tn_linalg_matrix_rank_float_args {
+    tn_tensor *out;
+    tn_maybe atol, rtol;
+    bool hermitian;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_rank_float_args;
+TN_API tn_tensor *tn_linalg_matrix_rank_float_at(const char *file, int line,
+    const tn_linalg_matrix_rank_float_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank_float(tn_tensor *self, tn_maybe atol,
+    tn_maybe rtol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_matrix_rank_float(...) TNI_CALL(tn_linalg_matrix_rank_float, \
+    .atol = TN_NO_FLOAT, .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#endif
+
+/* The number of singular values above tol.
+ *   schema  linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*) int64
+ *   example tn_linalg_matrix_rank(x, 0.1) */
+typedef struct tn_linalg_matrix_rank_args {
+    tn_tensor *out;
+    bool hermitian;
+    tn_tensor *self;
+    double tol;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_rank_args;
+TN_API tn_tensor *tn_linalg_matrix_rank_at(const char *file, int line,
+    const tn_linalg_matrix_rank_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank(tn_tensor *self, double tol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_matrix_rank(self_, ...) TNI_CALL(tn_linalg_matrix_rank, .self = self_, \
+    .tol = __VA_ARGS__)
+#endif
+
+/* A = U H: U with orthonormal columns, H Hermitian and positive semidefinite.
+ *   schema  linalg_polar(Tensor A) -> (Tensor U, Tensor H)
+ *   shapes  (*, m, n), m >= n -> (*, m, n), (*, n, n)
+ *   example tn_linalg_polar(x) */
+typedef struct tn_linalg_polar_args {
+    tn_U_H out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_polar_args;
+TN_API tn_U_H tn_linalg_polar_at(const char *file, int line, const tn_linalg_polar_args *args);
+TN_USE_RESULT TN_API tn_U_H tnp_linalg_polar(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_polar(...) TNI_CALL(tn_linalg_polar, .A = __VA_ARGS__)
+#endif
+
+/* The Hermitian positive definite X with X X = self, of which the lower triangle is read.
+ *   schema  linalg_matrix_sqrth(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n)
+ *   example tn_linalg_matrix_sqrth(x) */
+typedef struct tn_linalg_matrix_sqrth_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_sqrth_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linalg_matrix_sqrth_at(const char *file, int line,
+    const tn_linalg_matrix_sqrth_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_sqrth(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_matrix_sqrth(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_linalg_matrix_sqrth, \
+    .self = __VA_ARGS__))
+#endif
+
+/* The solutions of linalg_lstsq for batches of self's shape, with zeros below if self has more rows
+ * than columns, and the ranks. With full_rank these are not looked at.
+ *   schema  _linalg_lstsq_matrices(Tensor self, Tensor b, float? rcond=None, bool
+ *           full_rank=False) -> (Tensor solution, Tensor rank)
+ *   shapes  (*, m, n), (*, m, k) -> (*, max(m, n), k), (*)
+ *   example tn_linalg_lstsq_matrix(x, y) */
+typedef struct tn_linalg_lstsq_matrix_args {
+    tn_maybe rcond;
+    bool full_rank;
+    tn_tensor *self, *b;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lstsq_matrix_args;
+TN_USE_RESULT TN_API tn_solution_rank tn_linalg_lstsq_matrix_at(const char *file, int line,
+    const tn_linalg_lstsq_matrix_args *args);
+TN_USE_RESULT TN_API tn_solution_rank tnp_linalg_lstsq_matrix(tn_tensor *self, tn_tensor *b,
+    tn_maybe rcond, bool full_rank);
+#ifndef __cplusplus
+#define tn_linalg_lstsq_matrix(self_, ...) TNI_CALL(tn_linalg_lstsq_matrix, .rcond = TN_NO_FLOAT, \
+    .self = self_, .b = __VA_ARGS__)
+#endif
+
+/* X that makes |self X - b| least, the shortest of these if there are several; b may be a vector.
+ * driver: gels (full rank), gelsy, gelsd, gelss (singular values up to rcond times the largest
+ * count as 0; eps max(m, n) by default). residuals, of m > n and not gelsy: the squares that
+ * remain; rank: not gels; singular_values: gelsd and gelss.
+ *   schema  linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) ->
+ *           (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)
+ *   shapes  (*, m, n), (*, m, k) or (*, m) -> (*, n, k) or (*, n), (*, k), (*), (*, min(m, n))
+ *   example tn_linalg_lstsq(x, y) */
+typedef struct tn_linalg_lstsq_args {
+    tn_maybe rcond;
+    const char *driver;
+    tn_tensor *self, *b;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lstsq_args;
+TN_USE_RESULT TN_API tn_solution_residuals_rank_singular_values tn_linalg_lstsq_at(const char *file, int line, const tn_linalg_lstsq_args *args);
+TN_USE_RESULT TN_API tn_solution_residuals_rank_singular_values tnp_linalg_lstsq(tn_tensor *self,
+    tn_tensor *b, tn_maybe rcond, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_lstsq(self_, ...) TNI_CALL(tn_linalg_lstsq, .rcond = TN_NO_FLOAT, \
+    .self = self_, .b = __VA_ARGS__)
+#endif
+
 /* --- A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack --- */
 
 /* A = P L U with partial pivoting, packed: L below the diagonal (its own is ones), U on and above
@@ -6998,6 +7250,81 @@ TN_USE_RESULT TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tens
 #ifndef __cplusplus
 #define tn_triangular_solve(self_, ...) TNI_CALL(tn_triangular_solve, .upper = true, \
     .self = self_, .A = __VA_ARGS__)
+#endif
+
+/* --- A = U diag(S) V^H: linalg.svd, linalg.svdvals, svd --- */
+
+/* linalg_svd; without compute_uv, U and Vh are empty.
+ *   schema  _linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str?
+ *           driver=None) -> (Tensor U, Tensor S, Tensor Vh)
+ *   shapes  (*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)
+ *   example tn_linalg_svd_of(x) */
+typedef struct tn_linalg_svd_of_args {
+    tn_U_S_Vh out;
+    bool full_matrices, compute_uv;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svd_of_args;
+TN_API tn_U_S_Vh tn_linalg_svd_of_at(const char *file, int line, const tn_linalg_svd_of_args *args);
+TN_USE_RESULT TN_API tn_U_S_Vh tnp_linalg_svd_of(tn_tensor *A, bool full_matrices, bool compute_uv,
+    const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svd_of(...) TNI_CALL(tn_linalg_svd_of, .compute_uv = true, .A = __VA_ARGS__)
+#endif
+
+/* A = U diag(S) Vh: orthonormal columns in U and rows in Vh, S in falling order. With full_matrices
+ * U and Vh are square, else they have min(m, n) columns and rows.
+ *   schema  linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U,
+ *           Tensor S, Tensor Vh)
+ *   shapes  (*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)
+ *   example tn_linalg_svd(x) */
+typedef struct tn_linalg_svd_args {
+    tn_U_S_Vh out;
+    bool full_matrices;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svd_args;
+TN_API tn_U_S_Vh tn_linalg_svd_at(const char *file, int line, const tn_linalg_svd_args *args);
+TN_USE_RESULT TN_API tn_U_S_Vh tnp_linalg_svd(tn_tensor *A, bool full_matrices, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svd(...) TNI_CALL(tn_linalg_svd, .full_matrices = true, .A = __VA_ARGS__)
+#endif
+
+/* The singular values in falling order.
+ *   schema  linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
+ *   shapes  (*, m, n) -> (*, min(m, n)) real
+ *   example tn_linalg_svdvals(x) */
+typedef struct tn_linalg_svdvals_args {
+    tn_tensor *out;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svdvals_args;
+TN_API tn_tensor *tn_linalg_svdvals_at(const char *file, int line,
+    const tn_linalg_svdvals_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_svdvals(tn_tensor *A, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svdvals(...) TNI_CALL(tn_linalg_svdvals, .A = __VA_ARGS__)
+#endif
+
+/* U, S and V (not its adjoint) of self; some is full_matrices=False. Without compute_uv U and V are
+ * zeros.
+ *   schema  svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S,
+ *           Tensor V)
+ *   shapes  (*, m, n) -> (*, m, k or m), (*, k) real, (*, n, k or n), k = min(m, n)
+ *   example tn_svd(x) */
+typedef struct tn_svd_args {
+    tn_U_S_V out;
+    bool some, compute_uv;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_svd_args;
+TN_API tn_U_S_V tn_svd_at(const char *file, int line, const tn_svd_args *args);
+TN_USE_RESULT TN_API tn_U_S_V tnp_svd(tn_tensor *self, bool some, bool compute_uv);
+#ifndef __cplusplus
+#define tn_svd(...) TNI_CALL(tn_svd, .some = true, .compute_uv = true, .self = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END
@@ -12099,6 +12426,48 @@ template <class K = as_objects> inline typename K::one det(tensor_ref A, out_opt
 }
 }
 namespace linalg {
+struct eigh_options {
+    typedef eigh_options self_;
+    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(const char *, UPLO, "L")
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, const char *UPLO = "L", site at = site()) {
+    return K::call(tn_linalg_eigh_at, at, {{}, UPLO, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, eigh_options o, site at = site()) {
+    return K::call(tn_linalg_eigh_at, at, {o.out, o.UPLO, self.value}, o.out);
+}
+}
+namespace linalg {
+struct eigh_of_options {
+    typedef eigh_of_options self_;
+    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(const char *, UPLO, "L")
+    TNI_OPTION(flag, compute_v, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, const char *UPLO = "L", flag compute_v = true, site at = site()) {
+    return K::call(tn_linalg_eigh_of_at, at, {{}, UPLO, compute_v.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, eigh_of_options o, site at = site()) {
+    return K::call(tn_linalg_eigh_of_at, at, {o.out, o.UPLO, o.compute_v.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct eigvalsh_options {
+    typedef eigvalsh_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(const char *, UPLO, "L")
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one eigvalsh(tensor_ref self,
+    const char *UPLO = "L", site at = site()) {
+    return K::call(tn_linalg_eigvalsh_at, at, {nullptr, UPLO, self.value});
+}
+template <class K = as_objects> inline typename K::one eigvalsh(tensor_ref self,
+    eigvalsh_options o, site at = site()) {
+    return K::call(tn_linalg_eigvalsh_at, at, {o.out.value, o.UPLO, self.value}, o.out);
+}
+}
+namespace linalg {
 template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
     site at = site()) {
     return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
@@ -12115,6 +12484,33 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, inv_ex_options o, site at = site()) {
     return K::call(tn_linalg_inv_ex_at, at, {o.out, o.check_errors.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lstsq_options {
+    typedef lstsq_options self_;
+    TNI_OPTION(tn_maybe, rcond, TN_NO_FLOAT)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_residuals_rank_singular_values>::type lstsq(tensor_ref self, tensor_ref b, tn_maybe rcond = TN_NO_FLOAT, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_lstsq_at, at, {rcond, driver, self.value, b.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_residuals_rank_singular_values>::type lstsq(tensor_ref self, tensor_ref b, lstsq_options o, site at = site()) {
+    return K::call(tn_linalg_lstsq_at, at, {o.rcond, o.driver, self.value, b.value});
+}
+}
+namespace linalg {
+struct lstsq_matrix_options {
+    typedef lstsq_matrix_options self_;
+    TNI_OPTION(tn_maybe, rcond, TN_NO_FLOAT)
+    TNI_OPTION(flag, full_rank, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_rank>::type lstsq_matrices(tensor_ref self, tensor_ref b, tn_maybe rcond = TN_NO_FLOAT, flag full_rank = false, site at = site()) {
+    return K::call(tn_linalg_lstsq_matrix_at, at, {rcond, full_rank.value, self.value, b.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_rank>::type lstsq_matrices(tensor_ref self, tensor_ref b, lstsq_matrix_options o, site at = site()) {
+    return K::call(tn_linalg_lstsq_matrix_at, at, {o.rcond, o.full_rank.value, self.value,
+        b.value});
 }
 }
 namespace linalg {
@@ -12181,6 +12577,83 @@ namespace linalg {
 template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
     out_options o = {}, site at = site()) {
     return K::call(tn_linalg_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
+}
+}
+namespace linalg {
+struct matrix_rank_options {
+    typedef matrix_rank_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_rank(tensor_ref self,
+    double tol, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_at, at, {nullptr, hermitian.value, self.value, tol});
+}
+template <class K = as_objects> inline typename K::one matrix_rank(tensor_ref self, double tol,
+    matrix_rank_options o, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_at, at, {o.out.value, o.hermitian.value, self.value, tol},
+        o.out);
+}
+}
+namespace linalg {
+struct matrix_rank_float_options {
+    typedef matrix_rank_float_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(tn_maybe, atol, TN_NO_FLOAT)
+    TNI_OPTION(tn_maybe, rtol, TN_NO_FLOAT)
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_rank(tensor_ref self,
+    tn_maybe atol = TN_NO_FLOAT, tn_maybe rtol = TN_NO_FLOAT, flag hermitian = false,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_rank_float_at, at, {nullptr, atol, rtol, hermitian.value,
+        self.value});
+}
+template <class K = as_objects> inline typename K::one matrix_rank(tensor_ref self,
+    matrix_rank_float_options o, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_float_at, at, {o.out.value, o.atol, o.rtol,
+        o.hermitian.value, self.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_sqrth(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_sqrth_at, at, {self.value});
+}
+}
+namespace linalg {
+typedef matrix_rank_options pinv_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinv(tensor_ref self,
+    double rcond, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_pinv_at, at, {nullptr, hermitian.value, self.value, rcond});
+}
+template <class K = as_objects> inline typename K::one pinv(tensor_ref self, double rcond,
+    pinv_options o, site at = site()) {
+    return K::call(tn_linalg_pinv_at, at, {o.out.value, o.hermitian.value, self.value, rcond},
+        o.out);
+}
+}
+namespace linalg {
+typedef matrix_rank_float_options pinv_float_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinv(tensor_ref self,
+    tn_maybe atol = TN_NO_FLOAT, tn_maybe rtol = TN_NO_FLOAT, flag hermitian = false,
+    site at = site()) {
+    return K::call(tn_linalg_pinv_float_at, at, {nullptr, atol, rtol, hermitian.value, self.value});
+}
+template <class K = as_objects> inline typename K::one pinv(tensor_ref self, pinv_float_options o,
+    site at = site()) {
+    return K::call(tn_linalg_pinv_float_at, at, {o.out.value, o.atol, o.rtol, o.hermitian.value,
+        self.value}, o.out);
+}
+}
+namespace linalg {
+struct polar_options {
+    typedef polar_options self_;
+    TNI_OPTION(tn_U_H, out, tn_U_H())
+};
+template <class K = as_objects> inline typename K::template many<tn_U_H>::type polar(tensor_ref A,
+    polar_options o = {}, site at = site()) {
+    return K::call(tn_linalg_polar_at, at, {o.out, A.value}, o.out);
 }
 }
 namespace linalg {
@@ -12266,6 +12739,53 @@ template <class K = as_objects> inline typename K::one solve_triangular(tensor_r
     tensor_ref B, flag upper, solve_triangular_options o, site at = site()) {
     return K::call(tn_linalg_solve_triangular_at, at, {o.out.value, o.left.value,
         o.unitriangular.value, self.value, B.value, upper.value}, o.out);
+}
+}
+namespace linalg {
+struct svd_options {
+    typedef svd_options self_;
+    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(flag, full_matrices, true)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_Vh>::type svd(tensor_ref A, flag full_matrices = true, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svd_at, at, {{}, full_matrices.value, driver, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd(tensor_ref A,
+    svd_options o, site at = site()) {
+    return K::call(tn_linalg_svd_at, at, {o.out, o.full_matrices.value, o.driver, A.value}, o.out);
+}
+}
+namespace linalg {
+struct svd_of_options {
+    typedef svd_of_options self_;
+    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(flag, full_matrices, false)
+    TNI_OPTION(flag, compute_uv, true)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_Vh>::type svd_of(tensor_ref A, flag full_matrices = false, flag compute_uv = true, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svd_of_at, at, {{}, full_matrices.value, compute_uv.value, driver,
+        A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd_of(tensor_ref A, svd_of_options o, site at = site()) {
+    return K::call(tn_linalg_svd_of_at, at, {o.out, o.full_matrices.value, o.compute_uv.value,
+        o.driver, A.value}, o.out);
+}
+}
+namespace linalg {
+struct svdvals_options {
+    typedef svdvals_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one svdvals(tensor_ref A,
+    const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svdvals_at, at, {nullptr, driver, A.value});
+}
+template <class K = as_objects> inline typename K::one svdvals(tensor_ref A, svdvals_options o,
+    site at = site()) {
+    return K::call(tn_linalg_svdvals_at, at, {o.out.value, o.driver, A.value}, o.out);
 }
 }
 namespace linalg {
@@ -12897,6 +13417,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(ten
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
 }
+struct pinverse_options {
+    typedef pinverse_options self_;
+    TNI_OPTION(double, rcond, 1e-15)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinverse(tensor_ref self,
+    first_option<double> rcond = 1e-15, site at = site()) {
+    return K::call(tn_pinverse_at, at, {rcond.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinverse(tensor_ref self,
+    pinverse_options o, site at = site()) {
+    return K::call(tn_pinverse_at, at, {o.rcond, self.value});
+}
 template <class K = as_objects> inline typename K::one polygamma(integer n, tensor_ref self,
     out_options o = {}, site at = site()) {
     return K::call(tn_polygamma_at, at, {o.out.value, n.value, self.value}, o.out);
@@ -13469,6 +14001,18 @@ template <class K = as_objects> inline typename K::one sum(tensor_ref self, sum_
     return K::call(tn_sum_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype, self.value},
         o.out);
 }
+struct svd_options {
+    typedef svd_options self_;
+    TNI_OPTION(tn_U_S_V, out, tn_U_S_V())
+    TNI_OPTION(flag, some, true)
+    TNI_OPTION(flag, compute_uv, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_V>::type svd(tensor_ref self, flag some = true, flag compute_uv = true, site at = site()) {
+    return K::call(tn_svd_at, at, {{}, some.value, compute_uv.value, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_V>::type svd(tensor_ref self, svd_options o, site at = site()) {
+    return K::call(tn_svd_at, at, {o.out, o.some.value, o.compute_uv.value, self.value}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one t(tensor_ref self,
     site at = site()) {
     return K::call(tn_t_at, at, {self.value});
@@ -14007,13 +14551,24 @@ TNI_TN_END
 #define tn_linalg_cholesky(...) tn::linalg::cholesky<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky_ex(...) tn::linalg::cholesky_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_det(...) tn::linalg::det<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigh(...) tn::linalg::eigh<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigh_of(...) tn::linalg::eigh_of<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigvalsh(...) tn::linalg::eigvalsh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lstsq(...) tn::linalg::lstsq<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lstsq_matrix(...) tn::linalg::lstsq_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu(...) tn::linalg::lu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_rank(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_rank_float(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_sqrth(...) tn::linalg::matrix_sqrth<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_pinv(...) tn::linalg::pinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_pinv_float(...) tn::linalg::pinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_polar(...) tn::linalg::polar<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_qr(...) tn::linalg::qr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_slogdet(...) tn::linalg::slogdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve(...) tn::linalg::solve<tn::detail::as_c>(__VA_ARGS__)
@@ -14021,6 +14576,9 @@ TNI_TN_END
 #define tn_linalg_solve_lu(...) tn::linalg::solve_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve_triangular(...) \
     tn::linalg::solve_triangular<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svd(...) tn::linalg::svd<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svd_of(...) tn::linalg::svd_of<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svdvals(...) tn::linalg::svdvals<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_tensorinv(...) tn::linalg::tensorinv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_tensorsolve(...) tn::linalg::tensorsolve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_vector_norm(...) tn::linalg::vector_norm<tn::detail::as_c>(__VA_ARGS__)
@@ -14117,6 +14675,7 @@ TNI_TN_END
 #define tn_ones_like(...) tn::ones_like<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_(...) tn::pow_<tn::detail::as_c>(__VA_ARGS__)
@@ -14218,6 +14777,7 @@ TNI_TN_END
 #define tn_sub_scalar(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub_scalar_(...) tn::sub_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sum(...) tn::sum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_svd(...) tn::svd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_t(...) tn::t<tn::detail::as_c>(__VA_ARGS__)
 #define tn_take_along_dim(...) tn::take_along_dim<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tan(...) tn::tan<tn::detail::as_c>(__VA_ARGS__)
@@ -15401,6 +15961,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_list d
     site at = site()) const {
     return tn::permute<K>(p_, dims, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(first_option<double> rcond = 1e-15, site at = site()) const {
+    return tn::pinverse<K>(p_, rcond, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(pinverse_options o,
+    site at = site()) const {
+    return tn::pinverse<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one pow(tensor_or_number exponent, out_options o = {},
     site at = site()) const {
     return tn::pow<K>(p_, exponent, o, at);
@@ -15686,6 +16253,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_list dim =
 }
 template <class K = as_objects> typename K::one sum(sum_options o, site at = site()) const {
     return tn::sum<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_U_S_V>::type svd(flag some = true, flag compute_uv = true, site at = site()) const {
+    return tn::svd<K>(p_, some, compute_uv, at);
+}
+template <class K = as_objects> typename K::template many<tn_U_S_V>::type svd(svd_options o,
+    site at = site()) const {
+    return tn::svd<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one t(site at = site()) const {
     return tn::t<K>(p_, at);
@@ -16999,6 +17573,21 @@ struct detail::in_objects<tn_L_info> {
         return r;
     }
 };
+struct eigenvalues_eigenvectors {
+    tensor eigenvalues, eigenvectors;
+};
+template <>
+struct detail::in_objects<tn_eigenvalues_eigenvectors> {
+    typedef eigenvalues_eigenvectors type;
+    static type made(const tn_eigenvalues_eigenvectors &c) {
+        type r = {tensor::take(c.eigenvalues), tensor::take(c.eigenvectors)};
+        return r;
+    }
+    static type borrowed(const tn_eigenvalues_eigenvectors &c) {
+        type r = {tensor(c.eigenvalues), tensor(c.eigenvectors)};
+        return r;
+    }
+};
 struct inverse_info {
     tensor inverse, info;
 };
@@ -17011,6 +17600,38 @@ struct detail::in_objects<tn_inverse_info> {
     }
     static type borrowed(const tn_inverse_info &c) {
         type r = {tensor(c.inverse), tensor(c.info)};
+        return r;
+    }
+};
+struct solution_residuals_rank_singular_values {
+    tensor solution, residuals, rank, singular_values;
+};
+template <>
+struct detail::in_objects<tn_solution_residuals_rank_singular_values> {
+    typedef solution_residuals_rank_singular_values type;
+    static type made(const tn_solution_residuals_rank_singular_values &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.residuals), tensor::take(c.rank),
+            tensor::take(c.singular_values)};
+        return r;
+    }
+    static type borrowed(const tn_solution_residuals_rank_singular_values &c) {
+        type r = {tensor(c.solution), tensor(c.residuals), tensor(c.rank),
+            tensor(c.singular_values)};
+        return r;
+    }
+};
+struct solution_rank {
+    tensor solution, rank;
+};
+template <>
+struct detail::in_objects<tn_solution_rank> {
+    typedef solution_rank type;
+    static type made(const tn_solution_rank &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.rank)};
+        return r;
+    }
+    static type borrowed(const tn_solution_rank &c) {
+        type r = {tensor(c.solution), tensor(c.rank)};
         return r;
     }
 };
@@ -17059,6 +17680,21 @@ struct detail::in_objects<tn_LU_pivots_info> {
         return r;
     }
 };
+struct U_H {
+    tensor U, H;
+};
+template <>
+struct detail::in_objects<tn_U_H> {
+    typedef U_H type;
+    static type made(const tn_U_H &c) {
+        type r = {tensor::take(c.U), tensor::take(c.H)};
+        return r;
+    }
+    static type borrowed(const tn_U_H &c) {
+        type r = {tensor(c.U), tensor(c.H)};
+        return r;
+    }
+};
 struct Q_R {
     tensor Q, R;
 };
@@ -17104,6 +17740,21 @@ struct detail::in_objects<tn_result_info> {
         return r;
     }
 };
+struct U_S_Vh {
+    tensor U, S, Vh;
+};
+template <>
+struct detail::in_objects<tn_U_S_Vh> {
+    typedef U_S_Vh type;
+    static type made(const tn_U_S_Vh &c) {
+        type r = {tensor::take(c.U), tensor::take(c.S), tensor::take(c.Vh)};
+        return r;
+    }
+    static type borrowed(const tn_U_S_Vh &c) {
+        type r = {tensor(c.U), tensor(c.S), tensor(c.Vh)};
+        return r;
+    }
+};
 struct values_indices {
     tensor values, indices;
 };
@@ -17116,6 +17767,21 @@ struct detail::in_objects<tn_values_indices> {
     }
     static type borrowed(const tn_values_indices &c) {
         type r = {tensor(c.values), tensor(c.indices)};
+        return r;
+    }
+};
+struct U_S_V {
+    tensor U, S, V;
+};
+template <>
+struct detail::in_objects<tn_U_S_V> {
+    typedef U_S_V type;
+    static type made(const tn_U_S_V &c) {
+        type r = {tensor::take(c.U), tensor::take(c.S), tensor::take(c.V)};
+        return r;
+    }
+    static type borrowed(const tn_U_S_V &c) {
+        type r = {tensor(c.U), tensor(c.S), tensor(c.V)};
         return r;
     }
 };
@@ -17446,13 +18112,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* fdab9bcd2d42 is the hash of the chapters above: who includes this refers to a symbol of
+/* 62585346cde0 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_fdab9bcd2d42;
+TN_API const char tn_layout_62585346cde0;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_fdab9bcd2d42;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_62585346cde0;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -17470,7 +18136,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_fdab9bcd2d42 = 1;
+const char tn_layout_62585346cde0 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -18906,7 +19572,9 @@ enum { TNI_DOT_LANES = 16 };
     K(double, column_dot_##S, (const void *x, const void *y, int64_t n))
 #define TNI_KERNELS_MATRIX(K)       \
     TNI_KERNELS_MATRIX_TYPE(K, f32) \
-    TNI_KERNELS_MATRIX_TYPE(K, f64)
+    TNI_KERNELS_MATRIX_TYPE(K, f64) \
+    K(void, columns_rotate_f64,     \
+      (double *q, int64_t step, int64_t rows, const double *cs, int64_t n))
 
 #define TNI_KERNELS(K)       \
     TNI_KERNELS_GEMM(K)      \
@@ -18943,7 +19611,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 350 };
+enum { TNI_ROW_COUNT = 366 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -19283,10 +19951,20 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky_ex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_det);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_det);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh_of);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh_of);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvalsh);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvalsh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lstsq);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lstsq);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lstsq_matrix);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_lstsq_matrix);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_factor);
@@ -19297,6 +19975,18 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_solve);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_solve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_power);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_rank);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_rank);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_rank_float);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_rank_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_sqrth);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_sqrth);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_pinv);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_pinv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_pinv_float);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_pinv_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_polar);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_polar);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_qr);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_qr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_slogdet);
@@ -19309,6 +19999,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_lu);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_lu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_triangular);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_triangular);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_svd);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_svd);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_svd_of);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_svd_of);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_svdvals);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_svdvals);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_tensorinv);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_tensorinv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_tensorsolve);
@@ -19449,6 +20145,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_outer);
 TN_PRIV_DECLARE(tn_row, tni_row_outer);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pinverse);
+TN_PRIV_DECLARE(tn_row, tni_row_pinverse);
 TN_PRIV_DECLARE(tn_gen, tni_gen_polygamma);
 TN_PRIV_DECLARE(tn_row, tni_row_polygamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
@@ -19583,6 +20281,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sub);
 TN_PRIV_DECLARE(tn_row, tni_row_sub);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
 TN_PRIV_DECLARE(tn_row, tni_row_sum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_svd);
+TN_PRIV_DECLARE(tn_row, tni_row_svd);
 TN_PRIV_DECLARE(tn_gen, tni_gen_t);
 TN_PRIV_DECLARE(tn_row, tni_row_t);
 TN_PRIV_DECLARE(tn_gen, tni_gen_take_along_dim);
@@ -20385,6 +21085,8 @@ TNI_INLINE tni_pair tni_re_im(double re, double im) {
     return p;
 }
 
+TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why);
+
 enum { TNI_COLUMNS_ALONE = 48 };
 
 TN_PRIV void tni_planes_product(const tni_planes *c, const tni_planes *a, int how_a,
@@ -20392,6 +21094,7 @@ TN_PRIV void tni_planes_product(const tni_planes *c, const tni_planes *a, int ho
 TN_PRIV void tni_planes_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit);
 TN_PRIV void tni_planes_solve_right(const tni_planes *x, const tni_planes *t, int how, bool unit);
 TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from);
+TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j);
 TN_PRIV void tni_planes_unit(const tni_planes *p);
 
 /* src/cpu/lu.h - the LU factorization of a matrix in scratch (lu.c) */
@@ -20425,6 +21128,44 @@ TN_PRIV void tni_reflections_product(tni_reflectors *r, const tni_planes *a, int
 TN_PRIV void tni_reflections_apply(tni_reflectors *r, const tni_planes *a, int64_t n, int64_t below,
                                    const tni_planes *taus, const tni_planes *x, bool adjoint);
 TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_planes *taus);
+
+/* src/cpu/rotations.h - plane rotations of neighbouring columns, collected and applied together (rotations.c) */
+
+typedef struct tni_turns {
+    int64_t first, n, at;
+    int step;
+} tni_turns;
+enum { TNI_TURNS = 32 };
+typedef struct tni_rotations {
+    const tni_planes *q;
+    double *cs;
+    int64_t room, used;
+    int sweeps;
+    tni_turns sweep[TNI_TURNS];
+} tni_rotations;
+
+TN_PRIV void tni_rotation_of(double f, double g, double *c, double *s, double *r);
+TN_PRIV int64_t tni_rotations_size(int64_t n);
+TN_PRIV tni_rotations tni_rotations_in(const tni_planes *q, double *cs, int64_t n);
+TN_PRIV double *tni_rotations_begin(tni_rotations *r, int64_t first, int step, int64_t n);
+TN_PRIV void tni_rotations_apply(tni_rotations *r);
+
+/* src/cpu/tridiagonal.h - eigenvalues of Hermitian matrices in scratch (tridiagonal.c) */
+
+TN_PRIV bool tni_hermitian_size(int64_t n, int64_t *elements);
+TN_PRIV bool tni_hermitian(tn_frame *f, const tni_planes *a, const tni_planes *q, double *d,
+                           void *scratch);
+TN_PRIV void tni_planes_scale(const tni_planes *a, int power);
+TN_PRIV double tni_planes_largest(const tni_planes *a);
+
+/* src/cpu/bidiagonal.h - singular values of matrices in scratch (bidiagonal.c) */
+
+TN_PRIV bool tni_singular_size(int64_t m, int64_t n, int64_t *elements);
+/* a = U diag(d) V^H: d the singular values in falling order; u the first u->n columns of U, v (n x
+ * n) those of V (both NULL: none). a, with m >= n, is overwritten. False, and NaN in d, where an
+ * element is not finite or the iteration does not end. */
+TN_PRIV bool tni_singular(tn_frame *f, const tni_planes *a, const tni_planes *u,
+                          const tni_planes *v, double *d, void *scratch);
 
 /* src/autograd/engine.h - the state of one backward, which the engine's parts share: queue.c, publish.c, engine.c */
 
@@ -34648,16 +35389,16 @@ typedef struct matrix_way {
 } matrix_way;
 enum { MATRIX_TILE = 16 };
 
-#define MATRIX_MOVE(name, T)                                                                       \
+#define MATRIX_MOVE(name, T, S)                                                                    \
     static void matrix_in_##name(const tni_planes *p, const matrix_way *w, int64_t r0, int64_t c0, \
                                  int64_t r1, int64_t c1) {                                         \
         for (int64_t c = c0; c < c1; c++) {                                                        \
             T *re = (T *)(void *)p->at[0] + c * p->ld, *im = (T *)(void *)p->at[1];                \
             const char *at = w->at + c * w->column;                                                \
-            for (int64_t r = r0; r < r1; r++) re[r] = *(const T *)(const void *)(at + r * w->row); \
+            for (int64_t r = r0; r < r1; r++) re[r] = *(const S *)(const void *)(at + r * w->row); \
             if (!im) continue;                                                                     \
             for (int64_t r = r0; r < r1; r++) {                                                    \
-                const T v = ((const T *)(const void *)(at + r * w->row))[1];                       \
+                const S v = ((const S *)(const void *)(at + r * w->row))[1];                       \
                 im[c * p->ld + r] = w->conjugated ? -v : v;                                        \
             }                                                                                      \
         }                                                                                          \
@@ -34668,16 +35409,18 @@ enum { MATRIX_TILE = 16 };
             const T *re = (const T *)(const void *)p->at[0] + r,                                   \
                     *im = (const T *)(const void *)p->at[1];                                       \
             char *at = w->at + r * w->row;                                                         \
-            for (int64_t c = c0; c < c1; c++) *(T *)(void *)(at + c * w->column) = re[c * p->ld];  \
+            for (int64_t c = c0; c < c1; c++)                                                      \
+                *(S *)(void *)(at + c * w->column) = (S)re[c * p->ld];                             \
             if (!im) continue;                                                                     \
             for (int64_t c = c0; c < c1; c++) {                                                    \
-                const T v = im[c * p->ld + r];                                                     \
-                ((T *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
+                const S v = (S)im[c * p->ld + r];                                                  \
+                ((S *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
             }                                                                                      \
         }                                                                                          \
     }
-MATRIX_MOVE(f32, float)
-MATRIX_MOVE(f64, double)
+MATRIX_MOVE(f32, float, float)
+MATRIX_MOVE(f64, double, double)
+MATRIX_MOVE(wide, double, float)
 #undef MATRIX_MOVE
 
 static void matrix_tiles(const tni_planes *p, const matrix_way *w,
@@ -34707,12 +35450,18 @@ TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_t
     matrix_way w = matrix_way_of(t, like, i, how);
     w.m = p->m;
     w.n = p->n;
-    matrix_tiles(p, &w, p->bytes == 4 ? matrix_in_f32 : matrix_in_f64);
+    matrix_tiles(p, &w,
+                 p->bytes == 4                 ? matrix_in_f32
+                 : matrix_bytes(t->dtype) == 8 ? matrix_in_f64
+                                               : matrix_in_wide);
 }
 
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how) {
     const matrix_way w = matrix_way_of(t, t, i, how);
-    matrix_tiles(p, &w, p->bytes == 4 ? matrix_out_f32 : matrix_out_f64);
+    matrix_tiles(p, &w,
+                 p->bytes == 4                 ? matrix_out_f32
+                 : matrix_bytes(t->dtype) == 8 ? matrix_out_f64
+                                               : matrix_out_wide);
 }
 
 TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
@@ -34771,6 +35520,17 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
         c.im = fma(a.im, ratio, -a.re) / under;
     }
     return c;
+}
+
+TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why) {
+    const int64_t n = t->ndim ? t->size[t->ndim - 1] : 1;
+    for (int64_t i = 0; i < t->numel; i++) {
+        const tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
+        if (v.real == v.real) continue;
+        if (t->ndim < 2) return tn_fail(f, TN_LINALG, "%s", why);
+        return tn_fail(f, TN_LINALG, "batch element %lld: %s", (long long)(i / n), why);
+    }
+    return true;
 }
 
 /* src/cpu/matrix_blocks.c - products and triangular systems of matrices in scratch, block by block */
@@ -34874,6 +35634,13 @@ TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from) {
         for (int64_t k = 0; k < to->n; k++)
             memcpy(to->at[part] + k * to->ld * to->bytes,
                    from->at[part] + k * from->ld * from->bytes, (size_t)(to->m * to->bytes));
+}
+TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j) {
+    for (int64_t r = 0; r < p->m; r++) {
+        const tni_pair v = tni_planes_get(p, r, i);
+        tni_planes_set(p, r, i, tni_planes_get(p, r, j));
+        tni_planes_set(p, r, j, v);
+    }
 }
 TN_PRIV void tni_planes_unit(const tni_planes *p) {
     block_clear(p);
@@ -35283,6 +36050,574 @@ TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_pla
         tni_reflectors_take(r, a, j, j, k, taus);
         tni_reflectors_apply(r, &rest, true);
     }
+}
+
+/* src/cpu/rotations.c - plane rotations */
+
+enum { ROTATED_ROWS = 32 };
+
+TN_PRIV void tni_rotation_of(double f, double g, double *c, double *s, double *r) {
+    const double most = fmax(fabs(f), fabs(g));
+    double scale = 1, length;
+    if (g == 0 || most == 0) {
+        *c = 1;
+        *s = 0;
+        *r = f;
+        return;
+    }
+    if (f == 0) {
+        *c = 0;
+        *s = 1;
+        *r = g;
+        return;
+    }
+    if (most < 1e-145) scale = ldexp(1, 500);
+    if (most > 1e145) scale = ldexp(1, -500);
+    f *= scale;
+    g *= scale;
+    length = copysign(sqrt(fma(f, f, g * g)), f);
+    *c = f / length;
+    *s = g / length;
+    *r = length / scale;
+}
+
+TN_PRIV int64_t tni_rotations_size(int64_t n) { return 2 * (16 * n + 64); }
+TN_PRIV tni_rotations tni_rotations_in(const tni_planes *q, double *cs, int64_t n) {
+    tni_rotations r;
+    r.q = q;
+    r.cs = cs;
+    r.room = tni_rotations_size(n) / 2;
+    r.used = 0;
+    r.sweeps = 0;
+    return r;
+}
+
+static void rotations_task(void *arg, int64_t i) {
+    const tni_rotations *r = (const tni_rotations *)arg;
+    const int64_t row = i * ROTATED_ROWS,
+                  rows = r->q->m - row < ROTATED_ROWS ? r->q->m - row : (int64_t)ROTATED_ROWS;
+    for (int s = 0; s < r->sweeps; s++) {
+        const tni_turns *w = &r->sweep[s];
+        for (int part = 0; part < 2 && r->q->at[part]; part++) TNI_K(r->q->k, columns_rotate_f64)
+        ((double *)(void *)r->q->at[part] + row + w->first * r->q->ld, w->step * r->q->ld, rows,
+         r->cs + 2 * w->at, w->n);
+    }
+}
+TN_PRIV void tni_rotations_apply(tni_rotations *r) {
+    if (r->q && r->sweeps)
+        tni_parallel(r->q->context, (r->q->m + ROTATED_ROWS - 1) / ROTATED_ROWS, rotations_task, r);
+    r->sweeps = 0;
+    r->used = 0;
+}
+
+TN_PRIV double *tni_rotations_begin(tni_rotations *r, int64_t first, int step, int64_t n) {
+    tni_turns *w;
+    if (!r->q) return NULL;
+    if (r->sweeps == TNI_TURNS || r->used + n > r->room) tni_rotations_apply(r);
+    w = &r->sweep[r->sweeps++];
+    w->first = first;
+    w->step = step;
+    w->n = n;
+    w->at = r->used;
+    r->used += n;
+    return r->cs + 2 * w->at;
+}
+
+/* src/cpu/tridiagonal.c - eigenvalues and eigenvectors of Hermitian matrices: reduction to a real tridiagonal matrix by blocks of reflections (J */
+
+#include <float.h>
+
+TN_PRIV void tni_planes_scale(const tni_planes *a, int power) {
+    const double scale = ldexp(1, power);
+    if (power == 0) return;
+    for (int part = 0; part < 2 && a->at[part]; part++)
+        for (int64_t c = 0; c < a->n; c++) {
+            double *v = (double *)(void *)a->at[part] + c * a->ld;
+            for (int64_t r = 0; r < a->m; r++)
+                v[r] = power > -1000 && power < 1000 ? v[r] * scale : ldexp(v[r], power);
+        }
+}
+TN_PRIV double tni_planes_largest(const tni_planes *a) {
+    double most = 0;
+    for (int part = 0; part < 2 && a->at[part]; part++)
+        for (int64_t c = 0; c < a->n; c++) {
+            const double *v = (const double *)(const void *)a->at[part] + c * a->ld;
+            for (int64_t r = 0; r < a->m; r++) {
+                const double x = fabs(v[r]);
+                if (!(x <= most)) most = x;
+                if (most != most) return most;
+            }
+        }
+    return most;
+}
+
+static void tri_less(const tni_planes *x, const tni_planes *a, const tni_planes *b, int64_t r) {
+    const tni_planes row = tni_planes_part(b, r, 0, 1, a->n);
+    tni_planes_product(x, a, TNI_AS_IS, &row, TNI_ADJOINT, -1, true);
+}
+static void tri_project(const tni_planes *x, const tni_planes *a, const tni_planes *b,
+                        const tni_planes *v, const tni_planes *t) {
+    const tni_planes dots = tni_planes_part(t, 0, 0, a->n, 1);
+    tni_planes_product(&dots, b, TNI_ADJOINT, v, TNI_AS_IS, 1, false);
+    tni_planes_product(x, a, TNI_AS_IS, &dots, TNI_AS_IS, -1, true);
+}
+
+static void tri_column(const tni_planes *a, const tni_planes *w, int64_t first, int64_t i,
+                       tni_pair tau, const tni_planes *t) {
+    const int64_t k = i - first, n = a->n - i - 1;
+    const tni_planes v = tni_planes_part(a, i + 1, i, n, 1),
+                     rest = tni_planes_part(a, i + 1, i + 1, n, n),
+                     to = tni_planes_part(w, i + 1, k, n, 1),
+                     vs = tni_planes_part(a, i + 1, first, n, k),
+                     ws = tni_planes_part(w, i + 1, 0, n, k);
+    tni_pair s;
+    tni_planes_product(&to, &rest, TNI_AS_IS, &v, TNI_AS_IS, 1, false);
+    tri_project(&to, &vs, &ws, &v, t);
+    tri_project(&to, &ws, &vs, &v, t);
+    s = tni_column_dot(&v, 0, &to, 0, 0);
+    for (int64_t r = 0; r < n; r++)
+        tni_planes_set(&to, r, 0, tni_pair_mul(tau, tni_planes_get(&to, r, 0)));
+    s.re *= -0.5 * fma(tau.re, tau.re, tau.im * tau.im);
+    s.im = 0;
+    tni_column_add(&to, 0, &v, 0, 0, n, s);
+}
+static void tri_reduce(const tni_planes *a, const tni_planes *taus, double *d, double *e,
+                       const tni_planes *w, const tni_planes *t) {
+    const int64_t n = a->n;
+    for (int64_t first = 0; first < n; first += TNI_REFLECTIONS) {
+        const int64_t end = n - first < TNI_REFLECTIONS ? n : first + TNI_REFLECTIONS, m = n - end;
+        const tni_planes panel = tni_planes_part(a, 0, first, n, end - first);
+        tni_planes rest, v, ws;
+        for (int64_t i = first; i < end; i++) {
+            const int64_t k = i - first;
+            const tni_planes column = tni_planes_part(a, i, i, n - i, 1),
+                             vs = tni_planes_part(a, i, first, n - i, k),
+                             x = tni_planes_part(w, i, 0, n - i, k);
+            tni_pair tau;
+            tri_less(&column, &vs, w, i);
+            tri_less(&column, &x, &panel, i);
+            d[i] = tni_planes_get(a, i, i).re;
+            if (i == n - 1) break;
+            tau = tni_reflection(a, i + 1, i);
+            tni_planes_set(taus, i, 0, tau);
+            e[i] = tni_planes_get(a, i + 1, i).re;
+            tni_planes_set(a, i + 1, i, tni_re_im(1, 0));
+            tri_column(a, w, first, i, tau, t);
+        }
+        if (m < 1) return;
+        rest = tni_planes_part(a, end, end, m, m);
+        v = tni_planes_part(a, end, first, m, end - first);
+        ws = tni_planes_part(w, end, 0, m, end - first);
+        tni_planes_product(&rest, &v, TNI_AS_IS, &ws, TNI_ADJOINT, -1, true);
+        tni_planes_product(&rest, &ws, TNI_AS_IS, &v, TNI_ADJOINT, -1, true);
+    }
+}
+
+typedef struct tri_block {
+    double *d, *e;
+    int64_t n;
+    int64_t far;
+    int step;
+} tri_block;
+
+static bool tri_is_zero(double e, double x, double y) {
+    return fabs(e) <= DBL_EPSILON * sqrt(fabs(x)) * sqrt(fabs(y)) || fabs(e) < 1e-301;
+}
+
+static void tri_sweep(const tri_block *b, tni_rotations *rotations) {
+    const int64_t t = b->step;
+    double *cs = tni_rotations_begin(rotations, b->far, -b->step, b->n), *d = b->d, *e = b->e;
+    double half = (d[t] - d[0]) / (2 * e[0]), r = sqrt(fma(half, half, 1)), c = 1, s = 1, p = 0, g;
+    if (fabs(half) > 1e150) r = fabs(half);
+    g = d[b->n * t] - d[0] + e[0] / (half + copysign(r, half));
+    for (int64_t k = b->n - 1; k >= 0; k--) {
+        const double f = s * e[k * t], x = c * e[k * t];
+        tni_rotation_of(g, f, &c, &s, &r);
+        if (k != b->n - 1) e[(k + 1) * t] = r;
+        g = d[(k + 1) * t] - p;
+        r = fma(d[k * t] - g, s, 2 * c * x);
+        p = s * r;
+        d[(k + 1) * t] = g + p;
+        g = fma(c, r, -x);
+        if (cs) {
+            *cs++ = c;
+            *cs++ = s;
+        }
+    }
+    d[0] -= p;
+    e[0] = g;
+}
+
+static bool tri_iterate(double *d, double *e, int64_t n, tni_rotations *rotations) {
+    int64_t last = n - 1, left = 30 * n, first, known = -1, known_last = -1;
+    int step = 1;
+    while (last > 0) {
+        tri_block b;
+        for (first = last; first > 0; first--)
+            if (tri_is_zero(e[first - 1], d[first - 1], d[first])) {
+                e[first - 1] = 0;
+                break;
+            }
+        if (first == last) {
+            last--;
+            continue;
+        }
+        if (left-- < 1) return false;
+        if (known < 0 || first > known_last || last < known)
+            step = fabs(d[last]) < fabs(d[first]) ? -1 : 1;
+        known = first;
+        known_last = last;
+        b.n = last - first;
+        b.step = step;
+        b.d = step > 0 ? d + first : d + last;
+        b.e = step > 0 ? e + first : e + last - 1;
+        b.far = step > 0 ? last : first;
+        tri_sweep(&b, rotations);
+    }
+    return true;
+}
+
+TN_PRIV bool tni_hermitian_size(int64_t n, int64_t *elements) {
+    int64_t panel, block;
+    return tni_mul(n, TNI_REFLECTIONS + 4 + 32, &panel) && tni_reflectors_size(n, n, &block) &&
+           tni_add(panel, block, &panel) && tni_add(panel, TNI_REFLECTIONS + 256, elements);
+}
+
+static void tri_sort(double *d, const tni_planes *q, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t least = i;
+        double x;
+        for (int64_t k = i + 1; k < n; k++)
+            if (d[k] < d[least]) least = k;
+        if (least == i) continue;
+        x = d[i];
+        d[i] = d[least];
+        d[least] = x;
+        if (q) tni_columns_exchange(q, i, least);
+    }
+}
+
+TN_PRIV bool tni_hermitian(tn_frame *f, const tni_planes *a, const tni_planes *q, double *d,
+                           void *scratch) {
+    const int64_t n = a->n;
+    const int dtype = a->at[1] ? TN_C128 : TN_F64;
+    const double most = tni_planes_largest(a);
+    int power = 0;
+    bool ok = most - most == 0;
+    if (ok && n > 0) {
+        const tni_planes taus = tni_planes_in(f, &scratch, dtype, n, 1),
+                         w = tni_planes_in(f, &scratch, dtype, n, TNI_REFLECTIONS),
+                         t = tni_planes_in(f, &scratch, dtype, TNI_REFLECTIONS, 1);
+        tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, n, n);
+        double *e = (double *)scratch;
+        tni_rotations rotations = tni_rotations_in(q, e + n, n);
+        if (most > 0) frexp(most, &power);
+        tni_planes_scale(a, -power);
+        tri_reduce(a, &taus, d, e, &w, &t);
+        if (q) tni_reflections_product(&r, a, n - 1, 1, &taus, q);
+        ok = tri_iterate(d, e, n, &rotations);
+        tni_rotations_apply(&rotations);
+        tri_sort(d, q, n);
+    }
+    for (int64_t i = 0; i < n; i++) d[i] = ok ? ldexp(d[i], power) : NAN;
+    return ok;
+}
+
+/* src/cpu/bidiagonal.c - singular values and vectors: reduction to a real bidiagonal matrix by blocks of reflections (J */
+
+#include <float.h>
+
+typedef struct bi_panel {
+    tni_planes a, u, x, y, t;
+    int64_t first;
+} bi_panel;
+
+static void bi_project(const bi_panel *b, const tni_planes *to, const tni_planes *p,
+                       const tni_planes *q, const tni_planes *v) {
+    const tni_planes dots = tni_planes_part(&b->t, 0, 0, p->n, 1);
+    tni_planes_product(&dots, q, TNI_ADJOINT, v, TNI_AS_IS, 1, false);
+    tni_planes_product(to, p, TNI_AS_IS, &dots, TNI_AS_IS, -1, true);
+}
+static void bi_times(const tni_planes *x, tni_pair tau) {
+    for (int64_t r = 0; r < x->m; r++)
+        tni_planes_set(x, r, 0, tni_pair_mul(tau, tni_planes_get(x, r, 0)));
+}
+static void bi_less(const tni_planes *to, const tni_planes *p, const tni_planes *q, int64_t r,
+                    int64_t c) {
+    const tni_planes row = tni_planes_part(q, r, c, 1, p->n);
+    tni_planes_product(to, p, TNI_AS_IS, &row, TNI_ADJOINT, -1, true);
+}
+
+static double bi_left(const bi_panel *b, int64_t i, const tni_planes *taus) {
+    const tni_planes *a = &b->a;
+    const int64_t k = i - b->first, m = a->m - i, n = a->n - i - 1;
+    const tni_planes column = tni_planes_part(a, i, i, m, 1),
+                     rest = tni_planes_part(a, i, i + 1, m, n),
+                     v = tni_planes_part(a, i, b->first, m, k),
+                     x = tni_planes_part(&b->x, i, 0, m, k),
+                     y = tni_planes_part(&b->y, i + 1, 0, n, k),
+                     u = tni_planes_part(&b->u, i + 1, b->first, n, k),
+                     to = tni_planes_part(&b->y, i + 1, k, n, 1);
+    double d;
+    tni_pair tau;
+    bi_less(&column, &v, &b->y, i, 0);
+    bi_less(&column, &x, &b->u, i, b->first);
+    tau = tni_reflection(a, i, i);
+    tni_planes_set(taus, i, 0, tau);
+    d = tni_planes_get(a, i, i).re;
+    tni_planes_set(a, i, i, tni_re_im(1, 0));
+    tni_planes_product(&to, &rest, TNI_ADJOINT, &column, TNI_AS_IS, 1, false);
+    bi_project(b, &to, &y, &v, &column);
+    bi_project(b, &to, &u, &x, &column);
+    bi_times(&to, tau);
+    return d;
+}
+static double bi_right(const bi_panel *b, int64_t i, const tni_planes *taus) {
+    const tni_planes *a = &b->a;
+    const int64_t k = i - b->first, m = a->m - i - 1, n = a->n - i - 1;
+    const tni_planes z = tni_planes_part(&b->u, i + 1, i, n, 1),
+                     rest = tni_planes_part(a, i + 1, i + 1, m, n),
+                     v = tni_planes_part(a, i + 1, b->first, m, k + 1),
+                     y = tni_planes_part(&b->y, i + 1, 0, n, k + 1),
+                     x = tni_planes_part(&b->x, i + 1, 0, m, k),
+                     u = tni_planes_part(&b->u, i + 1, b->first, n, k),
+                     to = tni_planes_part(&b->x, i + 1, k, m, 1);
+    tni_pair tau;
+    double e;
+    for (int64_t c = 0; c < n; c++) {
+        const tni_pair w = tni_planes_get(a, i, i + 1 + c);
+        tni_planes_set(&z, c, 0, tni_re_im(w.re, -w.im));
+    }
+    bi_less(&z, &y, a, i, b->first);
+    bi_less(&z, &u, &b->x, i, 0);
+    tau = tni_reflection(&b->u, i + 1, i);
+    tni_planes_set(taus, i, 0, tau);
+    e = tni_planes_get(&z, 0, 0).re;
+    tni_planes_set(&z, 0, 0, tni_re_im(1, 0));
+    tni_planes_product(&to, &rest, TNI_AS_IS, &z, TNI_AS_IS, 1, false);
+    bi_project(b, &to, &v, &y, &z);
+    bi_project(b, &to, &x, &u, &z);
+    bi_times(&to, tau);
+    return e;
+}
+static void bi_reduce(bi_panel *b, const tni_planes *left, const tni_planes *right, double *d,
+                      double *e) {
+    const int64_t m = b->a.m, n = b->a.n;
+    for (b->first = 0; b->first < n; b->first += TNI_REFLECTIONS) {
+        const int64_t end = n - b->first < TNI_REFLECTIONS ? n : b->first + TNI_REFLECTIONS,
+                      k = end - b->first;
+        tni_planes rest, v, y, x, u;
+        for (int64_t i = b->first; i < end; i++) {
+            d[i] = bi_left(b, i, left);
+            if (i < n - 1) e[i] = bi_right(b, i, right);
+        }
+        if (end == n) return;
+        rest = tni_planes_part(&b->a, end, end, m - end, n - end);
+        v = tni_planes_part(&b->a, end, b->first, m - end, k);
+        y = tni_planes_part(&b->y, end, 0, n - end, k);
+        x = tni_planes_part(&b->x, end, 0, m - end, k);
+        u = tni_planes_part(&b->u, end, b->first, n - end, k);
+        tni_planes_product(&rest, &v, TNI_AS_IS, &y, TNI_ADJOINT, -1, true);
+        tni_planes_product(&rest, &x, TNI_AS_IS, &u, TNI_ADJOINT, -1, true);
+    }
+}
+
+typedef struct bi_block {
+    double *d, *e;
+    int64_t n;
+    int64_t first;
+    int step;
+    tni_rotations *u, *v;
+} bi_block;
+
+static double bi_least(double f, double g, double h) {
+    const double fa = fabs(f), ga = fabs(g), ha = fabs(h), low = fmin(fa, ha), high = fmax(fa, ha);
+    if (low == 0) return 0;
+    if (ga < high) {
+        const double as = 1 + low / high, at = (high - low) / high, au = ga / high * (ga / high);
+        return low * (2 / (sqrt(fma(as, as, au)) + sqrt(fma(at, at, au))));
+    } else {
+        const double au = high / ga, as = 1 + low / high, at = (high - low) / high;
+        if (au == 0) return low * high / ga;
+        return 2 * (low * (1 / (sqrt(fma(as * au, as * au, 1)) + sqrt(fma(at * au, at * au, 1))))) *
+               au;
+    }
+}
+
+static void bi_put(double **cs, double c, double s) {
+    if (!*cs) return;
+    (*cs)[0] = c;
+    (*cs)[1] = s;
+    *cs += 2;
+}
+static void bi_sweep_zero(const bi_block *b) {
+    const int64_t t = b->step;
+    double *d = b->d, *e = b->e, *u = tni_rotations_begin(b->u, b->first, b->step, b->n),
+           *v = tni_rotations_begin(b->v, b->first, b->step, b->n), c = 1, s = 0, oc = 1, os = 0, r;
+    for (int64_t k = 0; k < b->n; k++) {
+        tni_rotation_of(d[k * t] * c, e[k * t], &c, &s, &r);
+        if (k > 0) e[(k - 1) * t] = os * r;
+        tni_rotation_of(oc * r, d[(k + 1) * t] * s, &oc, &os, &d[k * t]);
+        bi_put(&v, c, s);
+        bi_put(&u, oc, os);
+    }
+    r = d[b->n * t] * c;
+    d[b->n * t] = r * oc;
+    e[(b->n - 1) * t] = r * os;
+}
+static void bi_sweep(const bi_block *b, double shift) {
+    const int64_t t = b->step;
+    double *d = b->d, *e = b->e, *u = tni_rotations_begin(b->u, b->first, b->step, b->n),
+           *v = tni_rotations_begin(b->v, b->first, b->step, b->n), c, s, r,
+           f = (fabs(d[0]) - shift) * (copysign(1, d[0]) + shift / d[0]), g = e[0];
+    for (int64_t k = 0; k < b->n; k++) {
+        double *dk = d + k * t, *dn = dk + t, *ek = e + k * t;
+        tni_rotation_of(f, g, &c, &s, &r);
+        if (k > 0) ek[-t] = r;
+        f = fma(c, *dk, s * *ek);
+        *ek = fma(c, *ek, -(s * *dk));
+        g = s * *dn;
+        *dn = c * *dn;
+        bi_put(&v, c, s);
+        tni_rotation_of(f, g, &c, &s, &r);
+        *dk = r;
+        f = fma(c, *ek, s * *dn);
+        *dn = fma(c, *dn, -(s * *ek));
+        if (k < b->n - 1) {
+            g = s * ek[t];
+            ek[t] = c * ek[t];
+        }
+        bi_put(&u, c, s);
+    }
+    e[(b->n - 1) * t] = f;
+}
+
+static bool bi_deflate(const bi_block *b, double tol, double *least) {
+    const int64_t t = b->step;
+    double mu = fabs(b->d[0]);
+    if (fabs(b->e[(b->n - 1) * t]) <= tol * fabs(b->d[b->n * t])) {
+        b->e[(b->n - 1) * t] = 0;
+        return true;
+    }
+    *least = mu;
+    for (int64_t k = 0; k < b->n; k++) {
+        const double e = fabs(b->e[k * t]);
+        if (e <= tol * mu) {
+            b->e[k * t] = 0;
+            return true;
+        }
+        mu = fabs(b->d[(k + 1) * t]) * (mu / (mu + e));
+        *least = fmin(*least, mu);
+    }
+    return false;
+}
+
+static bool bi_iterate(double *d, double *e, int64_t n, tni_rotations *u, tni_rotations *v) {
+    const double tol = 10 * DBL_EPSILON;
+    int64_t last = n - 1, left = 60 * n, first, known = -1, known_last = -1;
+    bool down = true;
+    while (last > 0) {
+        double most = fabs(d[last]), least = 0, shift, head;
+        bi_block b;
+        for (first = last; first > 0; first--) {
+            if (fabs(e[first - 1]) <= 1e-301) {
+                e[first - 1] = 0;
+                break;
+            }
+            most = fmax(most, fmax(fabs(d[first - 1]), fabs(e[first - 1])));
+        }
+        if (first == last) {
+            last--;
+            continue;
+        }
+        if (left-- < 1) return false;
+        if (known < 0 || first > known_last || last < known) down = fabs(d[first]) >= fabs(d[last]);
+        known = first;
+        known_last = last;
+        b.n = last - first;
+        b.step = down ? 1 : -1;
+        b.d = down ? d + first : d + last;
+        b.e = down ? e + first : e + last - 1;
+        b.first = down ? first : last;
+        b.u = down ? u : v;
+        b.v = down ? v : u;
+        if (bi_deflate(&b, tol, &least)) continue;
+        head = fabs(b.d[0]);
+        shift = bi_least(b.d[(b.n - 1) * b.step], b.e[(b.n - 1) * b.step], b.d[b.n * b.step]);
+        if ((double)n * tol * (least / most) <= DBL_EPSILON || head == 0 ||
+            shift / head * (shift / head) < DBL_EPSILON)
+            bi_sweep_zero(&b);
+        else
+            bi_sweep(&b, shift);
+    }
+    return true;
+}
+
+TN_PRIV bool tni_singular_size(int64_t m, int64_t n, int64_t *elements) {
+    int64_t square, rows, columns, block;
+    return tni_mul(n, n, &square) && tni_mul(m, TNI_REFLECTIONS + 1, &rows) &&
+           tni_mul(n, TNI_REFLECTIONS + 8 + 64, &columns) && tni_reflectors_size(m, m, &block) &&
+           tni_add(square, rows, &square) && tni_add(square, columns, &square) &&
+           tni_add(square, block, &square) && tni_add(square, 512, elements);
+}
+
+static void bi_sort(double *d, const tni_planes *u, const tni_planes *v, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        if (!signbit(d[i])) continue;
+        d[i] = -d[i];
+        for (int64_t r = 0; v && r < v->m; r++) {
+            const tni_pair x = tni_planes_get(v, r, i);
+            tni_planes_set(v, r, i, tni_re_im(-x.re, -x.im));
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t most = i;
+        double x;
+        for (int64_t k = i + 1; k < n; k++)
+            if (d[k] > d[most]) most = k;
+        if (most == i) continue;
+        x = d[i];
+        d[i] = d[most];
+        d[most] = x;
+        if (u) tni_columns_exchange(u, i, most);
+        if (v) tni_columns_exchange(v, i, most);
+    }
+}
+
+TN_PRIV bool tni_singular(tn_frame *f, const tni_planes *a, const tni_planes *u,
+                          const tni_planes *v, double *d, void *scratch) {
+    const int64_t m = a->m, n = a->n;
+    const int dtype = a->at[1] ? TN_C128 : TN_F64;
+    const double most = tni_planes_largest(a);
+    int power = 0;
+    bool ok = most - most == 0;
+    if (ok) {
+        bi_panel b;
+        const tni_planes left = tni_planes_in(f, &scratch, dtype, n, 1),
+                         right = tni_planes_in(f, &scratch, dtype, n, 1);
+        tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, m, m);
+        tni_rotations ur, vr;
+        double *e;
+        b.a = *a;
+        b.u = tni_planes_in(f, &scratch, dtype, n, n);
+        b.x = tni_planes_in(f, &scratch, dtype, m, TNI_REFLECTIONS);
+        b.y = tni_planes_in(f, &scratch, dtype, n, TNI_REFLECTIONS);
+        b.t = tni_planes_in(f, &scratch, dtype, TNI_REFLECTIONS, 1);
+        e = (double *)scratch;
+        ur = tni_rotations_in(u, e + n, n);
+        vr = tni_rotations_in(v, e + n + tni_rotations_size(n), n);
+        if (most > 0) frexp(most, &power);
+        tni_planes_scale(a, -power);
+        bi_reduce(&b, &left, &right, d, e);
+        if (u) tni_reflections_product(&r, a, n, 0, &left, u);
+        if (v) tni_reflections_product(&r, &b.u, n - 1, 1, &right, v);
+        ok = bi_iterate(d, e, n, &ur, &vr);
+        tni_rotations_apply(&ur);
+        tni_rotations_apply(&vr);
+        bi_sort(d, u, v, n);
+    }
+    for (int64_t i = 0; i < n; i++) d[i] = ok ? ldexp(d[i], power) : NAN;
+    return ok;
 }
 #endif
 
@@ -46597,6 +47932,18 @@ TNI_INLINE tn_tensor *tni_in_columns(tn_tensor *t) {
     t = tnp_clone(tnp_transpose(t, -2, -1), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
     return tnp_transpose(t, -2, -1);
 }
+TNI_INLINE tn_tensor *tni_diagonal_filled(tn_tensor *t, double value) {
+    if (!t) return NULL;
+    return tnp_masked_fill_scalar(
+        t, tnp_eye_m(t->size[t->ndim - 2], t->size[t->ndim - 1], TN_BOOL, (tn_device_id)t->device),
+        tn_float(value));
+}
+TNI_INLINE tn_tensor *tni_diagonal_of(tn_tensor *t) {
+    return t ? tnp_mul(tnp_unsqueeze(t, -2), tni_unit_of(t, t->size[t->ndim - 1])) : NULL;
+}
+TNI_INLINE bool tni_grows_tape(const tn_frame *f, int k) {
+    return (f->in[k]->flags & TNI_REQUIRES) && !tni_state(f->block)->no_grad;
+}
 TNI_INLINE tn_tensor *tni_mean_of(tn_tensor *a, tn_tensor *b) {
     return tnp_mul_scalar(tnp_add(a, b, 1), tn_float(0.5));
 }
@@ -46815,6 +48162,113 @@ TN_OPERATOR(logdet, "logdet(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*), float32, float64 or complex",
                    .example = "tn_logdet(x)"),
             .compose = logdet_compose, .sample = "(3,3):pd | (2,4,4):pd | (0,0)")
+
+/* src/ops/linalg/eigh.c - eigenvalues of Hermitian matrices: linalg.eigh, linalg.eigvalsh */
+
+static int eigh_wide(const tn_tensor *a) { return tni_is_complex(a->dtype) ? TN_C128 : TN_F64; }
+
+static bool eigh_check(tn_frame *f) {
+    TN_ARGS(linalg_eigh_of, o, f);
+    const tn_tensor *a = f->in[0];
+    const int64_t none = 0, n = a->ndim < 2 ? 0 : a->size[a->ndim - 1];
+    int64_t more;
+    if (!tni_matrix_fits(f, a, "A", true)) return false;
+    if (!o->UPLO || !strchr("LUlu", o->UPLO[0]) || !o->UPLO[0] || o->UPLO[1])
+        return tn_fail(f, TN_INVALID, "Expected UPLO argument to be 'L' or 'U', but got %s",
+                       o->UPLO ? o->UPLO : "None");
+    if (f->recording && !o->compute_v)
+        return tn_fail(f, TN_AUTOGRAD, "the gradient needs eigenvectors: compute_v must be true");
+    if (!tni_hermitian_size(n, &more) || !tni_add(more, n, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_announce(f, 0, tni_real_of(a->dtype), a->ndim - 1, a->size) &&
+           (o->compute_v ? tn_announce_columns(f, 1, (tn_dtype)a->dtype, a->ndim, a->size)
+                         : tn_announce(f, 1, (tn_dtype)a->dtype, 1, &none)) &&
+           tni_planes_ask(f, eigh_wide(a), n, n, o->compute_v ? n : 0, n, more);
+}
+static void eigh_load(const tni_planes *a, const tn_tensor *in, int64_t i, bool upper) {
+    tni_planes_load(a, in, in, i, upper ? TNI_ADJOINT : TNI_AS_IS);
+    for (int64_t c = 0; c < a->n; c++) {
+        tni_pair v = tni_planes_get(a, c, c);
+        tni_planes_set(a, c, c, tni_re_im(v.re, 0));
+        for (int64_t r = c + 1; r < a->n; r++) {
+            v = tni_planes_get(a, r, c);
+            tni_planes_set(a, c, r, tni_re_im(v.re, -v.im));
+        }
+    }
+}
+static void eigh_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_eigh_of, o, f);
+    const tn_tensor *in = f->in[0];
+    tn_tensor *values = f->out[0];
+    const int64_t n = in->size[in->ndim - 1];
+    const bool upper = o->UPLO[0] == 'U' || o->UPLO[0] == 'u';
+    const tni_planes a = tni_planes_in(f, &scratch, eigh_wide(in), n, n),
+                     q = tni_planes_in(f, &scratch, eigh_wide(in), o->compute_v ? n : 0, n);
+    double *d = (double *)scratch;
+    eigh_load(&a, in, i, upper);
+    tni_hermitian(f, &a, o->compute_v ? &q : NULL, d, d + n);
+    for (int64_t k = 0; k < n; k++)
+        tni_element_set(tni_bytes_at(values) + (i * n + k) * tni_dtype_size(values), values->dtype,
+                        tn_float(d[k]));
+    if (o->compute_v) tni_planes_store(&q, f->out[1], i, TNI_AS_IS);
+}
+static void eigh_run(tn_frame *f) {
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(f->in[0]), tni_effort(9 * n * n * n), eigh_task);
+}
+static bool eigh_verdict(tn_frame *f) {
+    return tni_converged(f, f->out[0],
+                         "The algorithm failed to converge because the input matrix is "
+                         "ill-conditioned or contained non-finite values");
+}
+static void eigh_grad(tn_gradient *g) {
+    tn_tensor *l = g->out[0], *v = g->out[1], *adjoint = tni_adjoint(v), *inner, *a;
+    if (g->incoming[1]) {
+        tn_tensor *e = tnp_sub(tnp_unsqueeze(l, -2), tnp_unsqueeze(l, -1), 1);
+        inner = tnp_div(tnp_matmul(adjoint, g->incoming[1]), tni_diagonal_filled(e, 1));
+        inner = tni_diagonal_filled(inner, 0);
+        if (g->incoming[0]) inner = tnp_add(inner, tni_diagonal_of(g->incoming[0]), 1);
+        a = tnp_matmul(v, tnp_matmul(inner, adjoint));
+    } else {
+        a = tnp_matmul(tnp_mul(v, tnp_unsqueeze(tn_incoming(g, 0), -2)), adjoint);
+    }
+    tn_give(g, 0, tni_mean_of(a, tni_adjoint(a)));
+}
+TN_OPERATOR(linalg_eigh_of,
+            "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, "
+            "Tensor eigenvectors)",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n) real, (*, n, n)",
+                   .example = "tn_linalg_eigh_of(x)",
+                   .differs = "gradcheck [compute_v=False]: there are no eigenvectors",
+                   .oracle = "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = A"),
+            .forms = TN_OUT, .needs = "eigenvalues,eigenvectors", .check = eigh_check,
+            .run = eigh_run, .verdict = eigh_verdict, .grad = eigh_grad,
+            .sample = "(3,3):symmetric | (2,4,4):symmetric U | (3,3):pd compute_v=False | "
+                      "(0,0):f64 | (2,0,3,3):f64 | (1,1):symmetric | (7,7):symmetric")
+
+static bool linalg_eigh_compose(tn_frame *f) {
+    TN_ARGS(linalg_eigh, a, f);
+    const tn_eigenvalues_eigenvectors r = tnp_linalg_eigh_of(f->in[0], a->UPLO, true);
+    f->out[0] = r.eigenvalues;
+    f->out[1] = r.eigenvectors;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_eigh,
+            "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n) real, (*, n, n)", .example = "tn_linalg_eigh(x)",
+                   .oracle = "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = self"),
+            .forms = TN_OUT, .compose = linalg_eigh_compose,
+            .sample = "(3,3):symmetric | (2,4,4):symmetric U")
+
+static bool linalg_eigvalsh_compose(tn_frame *f) {
+    TN_ARGS(linalg_eigvalsh, a, f);
+    f->out[0] = tnp_linalg_eigh_of(f->in[0], a->UPLO, tni_grows_tape(f, 0)).eigenvalues;
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_eigvalsh, "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n) real", .example = "tn_linalg_eigvalsh(x)"),
+            .forms = TN_OUT, .compose = linalg_eigvalsh_compose,
+            .sample = "(3,3):symmetric | (2,4,4):symmetric U | (0,0):f64")
 
 /* src/ops/linalg/inverse.c - systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power, tensorinv, tensorsolve */
 
@@ -47094,6 +48548,412 @@ TN_OPERATOR(linalg_tensorsolve,
                    .example = "tn_linalg_tensorsolve(x, y)"),
             .forms = TN_OUT, .compose = tensorsolve_compose,
             .sample = "(1,4,4):invertible (1,4) | (4,4):invertible (4) dims=[0]")
+
+/* src/ops/linalg/least_squares.c - what stands on singular values: linalg.pinv, matrix_rank, lstsq, polar, matrix_sqrth */
+
+#include <float.h>
+
+static int wide_of(const tn_tensor *a) { return tni_is_complex(a->dtype) ? TN_C128 : TN_F64; }
+static double unit_of(const tn_tensor *a) {
+    return tni_real_of(a->dtype) == TN_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+static double tolerance_of(const tn_tensor *a, tn_maybe atol, tn_maybe rtol, double most) {
+    const int64_t m = a->size[a->ndim - 2], n = a->size[a->ndim - 1];
+    const double at = atol.given == TN_GIVEN ? atol.value : 0,
+                 rel = rtol.given == TN_GIVEN ? rtol.value
+                       : at > 0               ? 0
+                                              : unit_of(a) * (double)(m > n ? m : n);
+    return fmax(at, rel * most);
+}
+
+static bool pinv_check(tn_frame *f) {
+    TN_ARGS(linalg_pinv_float, o, f);
+    const tn_tensor *a = f->in[0];
+    int64_t size[TN_MAX_DIMS], m, n, k, more, square;
+    if (!tni_matrix_fits(f, a, "self", o->hermitian && a->numel > 0)) return false;
+    m = a->size[a->ndim - 2];
+    n = a->size[a->ndim - 1];
+    k = m < n ? m : n;
+    tni_matrix_shape(size, a, n, m);
+    if (!tni_singular_size(m > n ? m : n, k, &more) || !tni_mul(k, k, &square) ||
+        !tni_add(more, square, &more) || !tni_add(more, k + 2, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_announce(f, 0, (tn_dtype)a->dtype, a->ndim, size) &&
+           tni_planes_ask(f, wide_of(a), m, n, 2 * m, n, more);
+}
+static bool factored(tn_frame *f, const tn_tensor *in, int64_t i, bool turned, bool mirrored,
+                     const tni_planes *a, const tni_planes *u, const tni_planes *v, double *d,
+                     void *scratch) {
+    tni_planes_load(a, in, in, i, turned ? TNI_ADJOINT : TNI_AS_IS);
+    for (int64_t c = 0; mirrored && c < a->n; c++)
+        for (int64_t r = c; r < a->m; r++) {
+            const tni_pair x = tni_planes_get(a, r, c);
+            tni_planes_set(a, c, r, tni_re_im(x.re, r == c ? 0 : -x.im));
+        }
+    return tni_singular(f, a, u, v, d, scratch);
+}
+static void pinv_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_pinv_float, o, f);
+    const tn_tensor *in = f->in[0];
+    const int64_t m = in->size[in->ndim - 2], n = in->size[in->ndim - 1], k = m < n ? m : n;
+    const bool turned = m < n, zero = k == 0;
+    const int dtype = wide_of(in);
+    const tni_planes a = tni_planes_in(f, &scratch, dtype, turned ? n : m, k),
+                     u = tni_planes_in(f, &scratch, dtype, a.m, k),
+                     v = tni_planes_in(f, &scratch, dtype, k, k),
+                     x = tni_planes_in(f, &scratch, dtype, k, a.m);
+    double *d = (double *)scratch, least;
+    bool ok;
+    if (zero) return;
+    ok = factored(f, in, i, turned, o->hermitian, &a, &u, &v, d, d + k + (k & 1));
+    least = tolerance_of(in, o->atol, o->rtol, d[0]);
+    for (int64_t c = 0; c < k; c++) {
+        const double s = !ok ? NAN : d[c] > least ? 1 / d[c] : 0;
+        for (int64_t r = 0; r < k; r++) {
+            const tni_pair y = tni_planes_get(&v, r, c);
+            tni_planes_set(&v, r, c, tni_re_im(y.re * s, y.im * s));
+        }
+    }
+    tni_planes_product(&x, &v, TNI_AS_IS, &u, TNI_ADJOINT, 1, false);
+    tni_planes_store(&x, f->out[0], i, turned ? TNI_ADJOINT : TNI_AS_IS);
+}
+static double singular_work(const tn_tensor *a) {
+    const double m = (double)a->size[a->ndim - 2], n = (double)a->size[a->ndim - 1];
+    return 20 * m * n * fmin(m, n);
+}
+static void pinv_run(tn_frame *f) {
+    tn_each(f, tni_batches(f->in[0]), tni_effort(singular_work(f->in[0])), pinv_task);
+}
+static tn_tensor *pinv_back(tn_tensor *g, tn_tensor *p, tn_tensor *a) {
+    tn_tensor *gh = tni_adjoint(g), *ph = tni_adjoint(p), *first, *left, *right;
+    first = tni_adjoint(tnp_matmul(p, tnp_matmul(gh, p)));
+    left = tnp_matmul(gh, tnp_matmul(p, ph));
+    left = tnp_sub(left, tnp_matmul(a, tnp_matmul(p, left)), 1);
+    right = tnp_matmul(tnp_matmul(ph, p), gh);
+    right = tnp_sub(right, tnp_matmul(tnp_matmul(right, p), a), 1);
+    return tnp_sub(tnp_add(left, right, 1), first, 1);
+}
+static void pinv_grad(tn_gradient *g) {
+    tn_give(g, 0, pinv_back(g->incoming[0], g->out[0], g->in[0]));
+}
+TN_OPERATOR(linalg_pinv_float,
+            "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
+            "hermitian=False) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n) -> (*, n, m), float32, float64 or complex",
+                   .example = "tn_linalg_pinv_float(x)"),
+            .forms = TN_OUT, .needs = "self,result", .check = pinv_check, .run = pinv_run,
+            .grad = pinv_grad,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct rtol=0.3 | "
+                      "(3,3):symmetric hermitian=True | (0,3):f64 | (2,3,0):f64 | (1,1):pd | "
+                      "(4,3):distinct atol=0.5")
+static bool pinv_rcond_compose(tn_frame *f) {
+    TN_ARGS(linalg_pinv, a, f);
+    f->out[0] = tnp_linalg_pinv_float(f->in[0], tn_some(0), tn_some(a->rcond), a->hermitian);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_pinv, "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n) -> (*, n, m)", .example = "tn_linalg_pinv(x, 1e-3)"),
+            .forms = TN_OUT, .compose = pinv_rcond_compose, .sample = "(2,4,3):distinct 0.1")
+static bool pinverse_compose(tn_frame *f) {
+    TN_ARGS(pinverse, a, f);
+    f->out[0] = tnp_linalg_pinv_float(f->in[0], tn_some(0), tn_some(a->rcond), false);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n) -> (*, n, m)", .example = "tn_pinverse(x)"),
+            .compose = pinverse_compose, .sample = "(2,4,3):distinct | (3,3):invertible 0.1")
+
+static bool rank_of(tn_frame *f, const char *name, tn_maybe atol, tn_maybe rtol, bool hermitian) {
+    tn_tensor *a = f->in[0], *s, *least;
+    int64_t size[TN_MAX_DIMS];
+    if (!tni_matrix_fits(f, a, name, hermitian && a->numel > 0)) return false;
+    if (a->numel == 0) {
+        memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
+        f->out[0] = tnp_zeros(tni_ints(size, a->ndim - 2), TN_I64, (tn_device_id)a->device);
+        return f->out[0] != NULL;
+    }
+    s = hermitian ? tnp_abs(tnp_linalg_eigvalsh(a, "L")) : tnp_linalg_svdvals(a, NULL);
+    least = tnp_mul_scalar(tnp_amax(s, tni_last_dim(), true),
+                           tn_float(tolerance_of(a, tn_some(0), rtol, 1)));
+    if (atol.given == TN_GIVEN && atol.value > 0) {
+        if (rtol.given != TN_GIVEN) least = tnp_mul_scalar(least, tn_int(0));
+        least = tnp_clamp_min_scalar(least, tn_float(atol.value));
+    }
+    f->out[0] = tnp_sum(tnp_gt(s, least), tni_last_dim(), false, TN_NO_DTYPE);
+    return f->out[0] != NULL;
+}
+static bool rank_float_compose(tn_frame *f) {
+    TN_ARGS(linalg_matrix_rank_float, a, f);
+    return rank_of(f, "self", a->atol, a->rtol, a->hermitian);
+}
+TN_OPERATOR(
+    linalg_matrix_rank_float,
+    "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
+    "bool hermitian=False) -> Tensor",
+    TN_DOC(.shapes = "(*, m, n) -> (*) int64", .example = "tn_linalg_matrix_rank_float(x)"),
+    .forms = TN_OUT, .compose = rank_float_compose,
+    .sample = "(3,3):invertible | (2,4,3):distinct rtol=0.3 | (3,3):symmetric hermitian=True "
+              "| (0,3):f64 | (4,3):distinct atol=0.5")
+static bool rank_compose(tn_frame *f) {
+    TN_ARGS(linalg_matrix_rank, a, f);
+    return rank_of(f, "self", tn_some(a->tol), tn_some(0), a->hermitian);
+}
+TN_OPERATOR(linalg_matrix_rank,
+            "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n) -> (*) int64", .example = "tn_linalg_matrix_rank(x, 0.1)"),
+            .forms = TN_OUT, .compose = rank_compose, .sample = "(2,4,3):distinct 0.5")
+
+static bool polar_compose(tn_frame *f) {
+    tn_tensor *a = f->in[0], *v;
+    tn_U_S_Vh r;
+    if (!tni_matrix_fits(f, a, "A", false)) return false;
+    if (a->size[a->ndim - 2] < a->size[a->ndim - 1])
+        return tn_fail(f, TN_INVALID, "linalg.polar: A must have at least as many rows as columns");
+    r = tnp_linalg_svd_of(a, false, true, NULL);
+    v = tni_adjoint(r.Vh);
+    f->out[0] = tnp_matmul(r.U, r.Vh);
+    f->out[1] = tnp_matmul(tnp_mul(v, tnp_unsqueeze(r.S, -2)), r.Vh);
+    return f->out[0] && f->out[1];
+}
+TN_OPERATOR(linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
+            TN_DOC(.shapes = "(*, m, n), m >= n -> (*, m, n), (*, n, n)",
+                   .example = "tn_linalg_polar(x)", .oracle = "U H = A; orthogonal U"),
+            .forms = TN_OUT, .compose = polar_compose,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (0,0):f64")
+static bool sqrth_compose(tn_frame *f) {
+    const tn_eigenvalues_eigenvectors r = tnp_linalg_eigh_of(f->in[0], "L", true);
+    f->out[0] = tnp_matmul(tnp_mul(r.eigenvectors, tnp_unsqueeze(tnp_sqrt(r.eigenvalues), -2)),
+                           tni_adjoint(r.eigenvectors));
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n)", .example = "tn_linalg_matrix_sqrth(x)"),
+            .compose = sqrth_compose, .sample = "(3,3):pd | (2,4,4):pd | (0,0)")
+
+static bool lstsq_check(tn_frame *f) {
+    TN_ARGS(linalg_lstsq_matrix, o, f);
+    const tn_tensor *a = f->in[0], *b = f->in[1];
+    const int64_t none = 0;
+    int64_t more, square, size[TN_MAX_DIMS], m, n, rows, k, rhs;
+    if (!tni_matrix_fits(f, a, "self", false) || !tni_matrix_fits(f, b, "b", false)) return false;
+    m = a->size[a->ndim - 2];
+    n = a->size[a->ndim - 1];
+    rhs = b->size[b->ndim - 1];
+    k = m < n ? m : n;
+    rows = m > n ? m : n;
+    if (a->dtype != b->dtype || a->ndim != b->ndim ||
+        memcmp(a->size, b->size, (size_t)(a->ndim - 1) * sizeof *size) != 0)
+        return tn_fail(f, TN_INVALID, "b must have the dtype, the batches and the rows of self");
+    if (!tni_singular_size(rows, k, &more) || !tni_mul(rows, k, &square) ||
+        !tni_add(more, square, &more) || !tni_add(more, square, &more) || !tni_mul(k, k, &square) ||
+        !tni_add(more, square, &more) || !tni_reflectors_size(rows, k > rhs ? k : rhs, &square) ||
+        !tni_add(more, square, &more) || !tni_add(more, 2 * k + 4, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    tni_matrix_shape(size, a, rows, rhs);
+    return (o->full_rank ? tn_announce(f, 1, TN_I64, 1, &none)
+                         : tn_announce(f, 1, TN_I64, a->ndim - 2, a->size)) &&
+           tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, size) &&
+           tni_planes_ask(f, wide_of(a), rows, rhs, rows, rhs, more);
+}
+static double largest_column(const tni_planes *x) {
+    double most = 0;
+    for (int64_t c = 0; c < x->n; c++) {
+        double sum = 0;
+        for (int64_t r = 0; r < x->m; r++) {
+            const tni_pair v = tni_planes_get(x, r, c);
+            sum += fabs(v.re) + fabs(v.im);
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+static bool plainly_of_full_rank(const tni_planes *r, const tni_planes *copy, double rcond) {
+    const tni_planes upper = tni_planes_part(r, 0, 0, r->n, r->n);
+    double norm;
+    for (int64_t i = 0; i < r->n; i++) {
+        const tni_pair v = tni_planes_get(r, i, i);
+        if (v.re == 0 && v.im == 0) return false;
+    }
+    tni_planes_copy(copy, &upper);
+    tni_planes_clear(copy, true);
+    norm = largest_column(copy);
+    tni_planes_unit(copy);
+    tni_planes_solve(&upper, copy, true, false);
+    return norm * largest_column(copy) * rcond * 10 * (double)r->n < 1;
+}
+static bool lstsq_by_qr(tn_frame *f, const tni_planes *a, const tni_planes *x, bool turned,
+                        double rcond, void *scratch) {
+    const int64_t k = a->n;
+    const int dtype = a->at[1] ? TN_C128 : TN_F64;
+    const tni_planes taus = tni_planes_in(f, &scratch, dtype, k, 1),
+                     copy = tni_planes_in(f, &scratch, dtype, k, k),
+                     top = tni_planes_part(x, 0, 0, k, x->n),
+                     rest = tni_planes_part(x, k, 0, a->m - k, x->n);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, a->m, k > x->n ? k : x->n);
+    tni_planes upper = tni_planes_part(a, 0, 0, k, k);
+    tni_qr_factor(&r, a, &taus);
+    if (rcond >= 0 && !plainly_of_full_rank(a, &copy, rcond)) return false;
+    if (!turned) {
+        tni_reflections_apply(&r, a, k, 0, &taus, x, true);
+        tni_planes_solve(&upper, &top, true, false);
+        return true;
+    }
+    for (int64_t c = 0; c < k; c++)
+        for (int64_t i = 0; i <= c; i++) {
+            const tni_pair v = tni_planes_get(a, i, c);
+            tni_planes_set(&copy, c, i, tni_re_im(v.re, -v.im));
+        }
+    tni_planes_solve(&copy, &top, false, false);
+    for (int64_t c = 0; c < rest.n; c++)
+        for (int64_t i = 0; i < rest.m; i++) tni_planes_set(&rest, i, c, tni_re_im(0, 0));
+    tni_reflections_apply(&r, a, k, 0, &taus, x, false);
+    return true;
+}
+static int64_t lstsq_by_svd(const tni_planes *u, const tni_planes *v, const double *d,
+                            const tni_planes *b, const tni_planes *t, bool turned, double rcond) {
+    const tni_planes *left = turned ? u : v, *right = turned ? v : u,
+                     from = tni_planes_part(b, 0, 0, right->m, b->n),
+                     to = tni_planes_part(b, 0, 0, left->m, b->n);
+    int64_t rank = 0;
+    while (rank < v->n && (d[rank] > rcond * d[0] || (rank == 0 && d[0] > 0))) rank++;
+    tni_planes_product(t, right, TNI_ADJOINT, &from, TNI_AS_IS, 1, false);
+    for (int64_t c = 0; c < t->n; c++)
+        for (int64_t r = 0; r < t->m; r++) {
+            const tni_pair y = tni_planes_get(t, r, c);
+            const double s = d[r] != d[r] ? NAN : r < rank ? 1 / d[r] : 0;
+            tni_planes_set(t, r, c, tni_re_im(y.re * s, y.im * s));
+        }
+    tni_planes_product(&to, left, TNI_AS_IS, t, TNI_AS_IS, 1, false);
+    return rank;
+}
+static void lstsq_clear(const tni_planes *x, int64_t n) {
+    for (int64_t c = 0; c < x->n; c++)
+        for (int64_t r = n; r < x->m; r++) tni_planes_set(x, r, c, tni_re_im(0, 0));
+}
+static void lstsq_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_lstsq_matrix, o, f);
+    const tn_tensor *in = f->in[0];
+    const int64_t m = in->size[in->ndim - 2], n = in->size[in->ndim - 1], rows = m > n ? m : n,
+                  k = m < n ? m : n, rhs = f->in[1]->size[in->ndim - 1];
+    const bool turned = m < n;
+    const int dtype = wide_of(in);
+    const double rcond = o->rcond.given == TN_GIVEN ? o->rcond.value : unit_of(in) * (double)rows;
+    const tni_planes x = tni_planes_in(f, &scratch, dtype, rows, rhs),
+                     b = tni_planes_in(f, &scratch, dtype, rows, rhs),
+                     a = tni_planes_in(f, &scratch, dtype, rows, k),
+                     given = tni_planes_part(&x, 0, 0, m, rhs),
+                     source = tni_planes_part(&b, 0, 0, m, rhs);
+    int64_t rank = k;
+    bool solved = true;
+    tni_planes_load(&given, f->in[1], f->in[1], i, TNI_AS_IS);
+    tni_planes_load(&a, in, in, i, turned ? TNI_ADJOINT : TNI_AS_IS);
+    if (k > 0) solved = lstsq_by_qr(f, &a, &x, turned, o->full_rank ? -1 : rcond, scratch);
+    if (!solved) {
+        const tni_planes u = tni_planes_in(f, &scratch, dtype, rows, k),
+                         v = tni_planes_in(f, &scratch, dtype, k, k),
+                         t = tni_planes_part(&x, 0, 0, k, rhs);
+        double *d = (double *)scratch;
+        factored(f, in, i, turned, false, &a, &u, &v, d, d + k + (k & 1));
+        tni_planes_load(&source, f->in[1], f->in[1], i, TNI_AS_IS);
+        rank = lstsq_by_svd(&u, &v, d, &b, &t, turned, rcond);
+    }
+    lstsq_clear(solved ? &x : &b, k > 0 ? n : 0);
+    tni_planes_store(solved ? &x : &b, f->out[0], i, TNI_AS_IS);
+    if (!o->full_rank) ((int64_t *)(void *)tni_bytes_at(f->out[1]))[i] = rank;
+}
+static void lstsq_run(tn_frame *f) {
+    tn_each(f, tni_batches(f->in[0]), tni_effort(singular_work(f->in[0])), lstsq_task);
+}
+static void lstsq_grad(tn_gradient *g) {
+    tn_tensor *a = g->in[0], *d = tnp_narrow(tn_incoming(g, 0), -2, 0, a->size[a->ndim - 1]),
+              *p = tnp_linalg_pinv_float(a, tn_no_float(), tn_no_float(), false);
+    if (g->want[1]) tn_give(g, 1, tnp_matmul(tni_adjoint(p), d));
+    if (g->want[0]) tn_give(g, 0, pinv_back(tnp_matmul(d, tni_adjoint(g->in[1])), p, a));
+}
+TN_OPERATOR(
+    linalg_lstsq_matrix,
+    "_linalg_lstsq_matrices(Tensor self, Tensor b, float? rcond=None, bool "
+    "full_rank=False) -> (Tensor solution, Tensor rank)",
+    TN_DOC(.shapes = "(*, m, n), (*, m, k) -> (*, max(m, n), k), (*)",
+           .example = "tn_linalg_lstsq_matrix(x, y)",
+           .differs = "signature: torch has no such function | result 0 [rcond=0.5]: the rank is "
+                      "that of singular values, not of pivots | result 1 [rcond=0.5]: the same | "
+                      "result 0 [rcond=1.0]: the rank "
+                      "is that of singular values, not of pivots | result 1 [rcond=1.0]: "
+                      "the same"),
+    .needs = "self,b", .check = lstsq_check, .run = lstsq_run, .grad = lstsq_grad,
+    .sample =
+        "(4,3):distinct (4,2):distinct | (3,5):distinct (3,2):distinct | (2,3,3):invertible "
+        "(2,3,2):distinct "
+        "full_rank=True | (4,3):distinct (4,2):distinct | (0,3):f64 (0,2):f64 | (2,3):distinct "
+        "(2,2):distinct full_rank=True")
+
+static bool lstsq_compose(tn_frame *f) {
+    TN_ARGS(linalg_lstsq, o, f);
+    tn_tensor *a = f->in[0], *b = f->in[1];
+    const char *driver = o->driver ? o->driver : "gelsy";
+    const bool vectors =
+        b->ndim == 1 || (a->ndim > 1 && b->ndim == a->ndim - 1 &&
+                         !memcmp(a->size, b->size, (size_t)b->ndim * sizeof *b->size));
+    tn_solution_rank r;
+    bool values;
+    int64_t none = 0, m, n;
+    tni_shape s;
+    if (vectors) b = tnp_unsqueeze(b, -1);
+    if (!b || !tni_matrix_fits(f, a, "self", false) || !tni_matrix_fits(f, b, "b", false) ||
+        !tni_batches_fit(f, &s, a, "self", b, "b"))
+        return false;
+    m = a->size[a->ndim - 2];
+    n = a->size[a->ndim - 1];
+    if (b->size[b->ndim - 2] != m)
+        return tn_fail(f, TN_INVALID, "b has %lld rows, but self has %lld",
+                       (long long)b->size[b->ndim - 2], (long long)m);
+    s.size[s.ndim] = m;
+    s.size[s.ndim + 1] = n;
+    a = tnp_expand(a, tni_ints(s.size, s.ndim + 2), false);
+    s.size[s.ndim + 1] = b->size[b->ndim - 1];
+    b = tnp_expand(b, tni_ints(s.size, s.ndim + 2), false);
+    if (strcmp(driver, "gels") != 0 && strcmp(driver, "gelsy") != 0 &&
+        strcmp(driver, "gelsd") != 0 && strcmp(driver, "gelss") != 0)
+        return tn_fail(f, TN_INVALID,
+                       "parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got %s",
+                       driver);
+    r = tnp_linalg_lstsq_matrix(a, b, o->rcond, !strcmp(driver, "gels"));
+    r.solution = tnp_narrow(r.solution, -2, 0, n);
+    f->out[0] = vectors ? tnp_squeeze_dim(r.solution, -1) : r.solution;
+    f->out[2] = r.rank;
+    values = !strcmp(driver, "gelsd") || !strcmp(driver, "gelss");
+    f->out[3] = values ? tnp_linalg_svdvals(tnp_detach(a), NULL)
+                       : tnp_zeros(tni_ints(&none, 1), tni_real_of(f->in[0]->dtype),
+                                   (tn_device_id)f->in[0]->device);
+    if (m > n && strcmp(driver, "gelsy") != 0) {
+        tn_tensor *off = tnp_abs(tnp_sub(tnp_matmul(a, r.solution), b, 1));
+        f->out[1] = tnp_sum(tnp_mul(off, off), tni_ints(tni_last_dims, 1), false, TN_NO_DTYPE);
+    } else {
+        f->out[1] = tnp_zeros(tni_ints(&none, 1), tni_real_of(f->in[0]->dtype),
+                              (tn_device_id)f->in[0]->device);
+    }
+    return f->out[0] && f->out[1] && f->out[3];
+}
+TN_OPERATOR(
+    linalg_lstsq,
+    "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor "
+    "solution, Tensor residuals, Tensor rank, Tensor singular_values)",
+    TN_DOC(.shapes = "(*, m, n), (*, m, k) or (*, m) -> (*, n, k) or (*, n), (*, k), (*), (*, "
+                     "min(m, n))",
+           .example = "tn_linalg_lstsq(x, y)",
+           .differs = "result 0 [rcond=0.5]: the rank is that of singular values, not of pivots | "
+                      "result 2 [rcond=0.5]: the same | grad [rcond=0.5]: the same | gradcheck "
+                      "[driver=gelsd]: singular_values has no gradient, as in torch "
+                      "| gradcheck [driver=gelss]: the same | result 0 [rcond=1.0]: the rank "
+                      "is that of singular values, not of pivots | result 1 [rcond=1.0]: the "
+                      "same | result 2 [rcond=1.0]: the same | grad [rcond=1.0]: the same"),
+    .compose = lstsq_compose,
+    .sample = "(4,3):distinct (4,2):distinct | (3,5):distinct (3,2):distinct driver=gelsd | "
+              "(2,3,3):invertible "
+              "(2,3,2):distinct driver=gels | (4,3):distinct (4,2):distinct driver=gels | "
+              "(4,3):distinct (4,2):distinct "
+              "driver=gelss")
 
 /* src/ops/linalg/lu.c - A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack */
 
@@ -47677,6 +49537,218 @@ TN_OPERATOR(triangular_solve,
             .compose = old_triangular_compose,
             .sample = "(3,2) (3,3):upper | (2,4,3) (4,4):lower upper=False transpose=True | "
                       "(3,2) (3,3):upper unitriangular=True")
+
+/* src/ops/linalg/svd.c - A = U diag(S) V^H: linalg.svd, linalg.svdvals, svd */
+
+typedef struct svd_sizes {
+    int64_t m, n, least, u, v;
+    bool turned;
+} svd_sizes;
+static svd_sizes svd_sizes_of(const tn_frame *f) {
+    TN_ARGS(linalg_svd_of, o, f);
+    const tn_tensor *a = f->in[0];
+    svd_sizes s;
+    s.m = a->size[a->ndim - 2];
+    s.n = a->size[a->ndim - 1];
+    s.least = s.m < s.n ? s.m : s.n;
+    s.u = !o->compute_uv ? 0 : o->full_matrices ? s.m : s.least;
+    s.v = !o->compute_uv ? 0 : o->full_matrices ? s.n : s.least;
+    s.turned = s.m < s.n;
+    return s;
+}
+static int svd_wide(const tn_tensor *a) { return tni_is_complex(a->dtype) ? TN_C128 : TN_F64; }
+
+static bool svd_check(tn_frame *f) {
+    TN_ARGS(linalg_svd_of, o, f);
+    const tn_tensor *a = f->in[0];
+    const int64_t none = 0;
+    int64_t size[TN_MAX_DIMS], more;
+    svd_sizes s;
+    if (!tni_matrix_fits(f, a, "A", false)) return false;
+    if (o->driver)
+        return tn_fail(f, TN_INVALID,
+                       "keyword argument `driver=` is only supported on CUDA inputs "
+                       "with cuSOLVER backend");
+    if (f->recording && !o->compute_uv)
+        return tn_fail(f, TN_AUTOGRAD, "the gradient needs U and V: compute_uv must be true");
+    s = svd_sizes_of(f);
+    if (!tni_singular_size(s.turned ? s.n : s.m, s.least, &more) || !tni_add(more, s.least, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
+    size[a->ndim - 2] = s.least;
+    if (!tn_announce(f, 1, tni_real_of(a->dtype), a->ndim - 1, size)) return false;
+    if (!o->compute_uv)
+        return tn_announce(f, 0, (tn_dtype)a->dtype, 1, &none) &&
+               tn_announce(f, 2, (tn_dtype)a->dtype, 1, &none) &&
+               tni_planes_ask(f, svd_wide(a), s.m, s.n, 0, 0, more);
+    tni_matrix_shape(size, a, s.m, s.u);
+    if (!tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, size)) return false;
+    tni_matrix_shape(size, a, s.v, s.n);
+    if (!tn_announce_columns(f, 2, (tn_dtype)a->dtype, a->ndim, size)) return false;
+    if (!tni_mul(s.least, s.least, &size[0]) || !tni_add(more, size[0], &more) ||
+        !tni_mul(s.turned ? s.n : s.m, s.turned ? s.v : s.u, &size[0]) ||
+        !tni_add(more, size[0], &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tni_planes_ask(f, svd_wide(a), s.m, s.n, 0, 0, more);
+}
+static void svd_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_svd_of, o, f);
+    const svd_sizes s = svd_sizes_of(f);
+    const tn_tensor *in = f->in[0];
+    const int dtype = svd_wide(in);
+    const int64_t m = s.turned ? s.n : s.m, wide = s.turned ? s.v : s.u;
+    const tni_planes a = tni_planes_in(f, &scratch, dtype, m, s.least),
+                     u = tni_planes_in(f, &scratch, dtype, o->compute_uv ? m : 0, wide),
+                     v = tni_planes_in(f, &scratch, dtype, o->compute_uv ? s.least : 0, s.least);
+    double *d = (double *)scratch;
+    tn_tensor *values = f->out[1];
+    tni_planes_load(&a, in, in, i, s.turned ? TNI_ADJOINT : TNI_AS_IS);
+    tni_singular(f, &a, o->compute_uv ? &u : NULL, o->compute_uv ? &v : NULL, d,
+                 d + s.least + (s.least & 1));
+    for (int64_t k = 0; k < s.least; k++)
+        tni_element_set(tni_bytes_at(values) + (i * s.least + k) * tni_dtype_size(values),
+                        values->dtype, tn_float(d[k]));
+    if (!o->compute_uv) return;
+    tni_planes_store(s.turned ? &v : &u, f->out[0], i, TNI_AS_IS);
+    tni_planes_store(s.turned ? &u : &v, f->out[2], i, TNI_ADJOINT);
+}
+static void svd_run(tn_frame *f) {
+    const svd_sizes s = svd_sizes_of(f);
+    const double k = (double)s.least, long_side = (double)(s.turned ? s.n : s.m);
+    tn_each(f, tni_batches(f->in[0]), tni_effort(20 * k * k * long_side), svd_task);
+}
+static bool svd_verdict(tn_frame *f) {
+    return tni_converged(f, f->out[1],
+                         "The algorithm failed to converge because the input matrix "
+                         "contained non-finite values");
+}
+
+static tn_tensor *svd_skew(tn_tensor *a, tn_tensor *b) {
+    tn_tensor *x = tnp_matmul(a, b);
+    return tnp_sub(x, tni_adjoint(x), 1);
+}
+static tn_tensor *svd_columns(tn_tensor *x, tn_tensor *t) {
+    return tnp_mul(x, tnp_unsqueeze(t, -2));
+}
+static tn_tensor *svd_rows(tn_tensor *t, tn_tensor *x) { return tnp_mul(tnp_unsqueeze(t, -1), x); }
+static tn_tensor *svd_outside(tn_tensor *x, tn_tensor *v) {
+    return tnp_sub(x, tnp_matmul(tnp_matmul(x, tni_adjoint(v)), v), 1);
+}
+static void svd_grad(tn_gradient *g) {
+    tn_tensor *u = g->out[0], *s = g->out[1], *vh = g->out[2], *gu = g->incoming[0],
+              *gs = g->incoming[1], *gv = g->incoming[2], *inner = NULL, *e, *t, *one;
+    const int64_t m = u->size[u->ndim - 2], n = vh->size[vh->ndim - 1], k = s->size[s->ndim - 1];
+    u = tnp_narrow(u, -1, 0, k);
+    vh = tnp_narrow(vh, -2, 0, k);
+    if (gu) gu = tnp_narrow(gu, -1, 0, k);
+    if (gv) gv = tnp_narrow(gv, -2, 0, k);
+    t = tnp_mul(s, s);
+    e = tni_diagonal_filled(tnp_sub(tnp_unsqueeze(t, -2), tnp_unsqueeze(t, -1), 1), 1);
+    if (gu) {
+        t = svd_skew(tni_adjoint(u), gu);
+        inner = svd_columns(tnp_div(t, e), s);
+        if (t && tni_is_complex(t->dtype)) {
+            one = tnp_div(tnp_diagonal(t, 0, -2, -1), tnp_mul_scalar(s, tn_int(2)));
+            inner = tnp_add(inner, tni_diagonal_of(one), 1);
+        }
+    }
+    if (gv) {
+        t = svd_rows(s, tnp_div(svd_skew(vh, tni_adjoint(gv)), e));
+        inner = inner ? tnp_add(inner, t, 1) : t;
+    }
+    if (gs) {
+        t = tni_diagonal_of(gs);
+        inner = inner ? tnp_add(inner, t, 1) : t;
+    }
+    if (inner && u && inner->dtype != u->dtype)
+        inner = tnp_to_dtype(inner, (tn_dtype)u->dtype, false, false);
+    t = tnp_matmul(u, inner);
+    if (gu && m > k) {
+        one = svd_columns(gu, tnp_reciprocal(s));
+        t = tnp_add(t, tni_adjoint(svd_outside(tni_adjoint(one), tni_adjoint(u))), 1);
+    }
+    t = tnp_matmul(t, vh);
+    if (gv && n > k)
+        t = tnp_add(t, tnp_matmul(u, svd_rows(tnp_reciprocal(s), svd_outside(gv, vh))), 1);
+    tn_give(g, 0, t);
+}
+TN_OPERATOR(
+    linalg_svd_of,
+    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? "
+    "driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+    TN_DOC(.shapes = "(*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)",
+           .example = "tn_linalg_svd_of(x)",
+           .differs = "gradcheck [full_matrices=True]: U or V is not unique | gradcheck "
+                      "[compute_uv=False]: there are no U and V",
+           .oracle = "phase U Vh; free U Vh; orthogonal U"),
+    .forms = TN_OUT, .needs = "U,S,Vh", .check = svd_check, .run = svd_run, .verdict = svd_verdict,
+    .grad = svd_grad,
+    .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct full_matrices=True | "
+              "(3,4):distinct compute_uv=False | (0,0) | (0,3) full_matrices=True | "
+              "(2,0,3,3) | (1,1):pd | (40,35):distinct")
+
+static bool linalg_svd_compose(tn_frame *f) {
+    TN_ARGS(linalg_svd, a, f);
+    const tn_U_S_Vh r = tnp_linalg_svd_of(f->in[0], a->full_matrices, true, a->driver);
+    f->out[0] = r.U;
+    f->out[1] = r.S;
+    f->out[2] = r.Vh;
+    return r.S != NULL;
+}
+/* A = U diag(S) Vh: orthonormal columns in U and rows in Vh, S in falling order. With full_matrices
+ * U and Vh are square, else they have min(m, n) columns and rows. */
+TN_OPERATOR(
+    linalg_svd,
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, "
+    "Tensor S, Tensor Vh)",
+    TN_DOC(.shapes = "(*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)",
+           .example = "tn_linalg_svd(x)",
+           .differs = "gradcheck [(3,5):distinct]: V is not unique | gradcheck "
+                      "[(2,4,3):distinct]: U is not unique",
+           .oracle = "phase U Vh; free U Vh; orthogonal U"),
+    .forms = TN_OUT, .compose = linalg_svd_compose,
+    .sample = "(3,3):invertible full_matrices=False | (2,4,3):distinct | (3,5):distinct")
+
+static bool linalg_svdvals_compose(tn_frame *f) {
+    TN_ARGS(linalg_svdvals, a, f);
+    f->out[0] = tnp_linalg_svd_of(f->in[0], false, tni_grows_tape(f, 0), a->driver).S;
+    return f->out[0] != NULL;
+}
+/* The singular values in falling order. */
+TN_OPERATOR(linalg_svdvals, "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n) -> (*, min(m, n)) real", .example = "tn_linalg_svdvals(x)"),
+            .forms = TN_OUT, .compose = linalg_svdvals_compose,
+            .sample = "(3,3):invertible | (2,4,3):distinct | (0,3):f64")
+
+static bool svd_compose(tn_frame *f) {
+    TN_ARGS(svd, a, f);
+    tn_tensor *x = f->in[0];
+    tn_U_S_Vh r;
+    if (!tni_matrix_fits(f, x, "self", false)) return false;
+    r = tnp_linalg_svd_of(x, !a->some, a->compute_uv || tni_grows_tape(f, 0), NULL);
+    f->out[0] = r.U;
+    f->out[1] = r.S;
+    if (a->compute_uv) {
+        f->out[2] = tni_adjoint(r.Vh);
+    } else {
+        int64_t size[TN_MAX_DIMS];
+        const int64_t m = x->size[x->ndim - 2], n = x->size[x->ndim - 1];
+        tni_matrix_shape(size, x, m, m);
+        f->out[0] = tnp_zeros(tni_ints(size, x->ndim), (tn_dtype)x->dtype, (tn_device_id)x->device);
+        tni_matrix_shape(size, x, n, n);
+        f->out[2] = tnp_zeros(tni_ints(size, x->ndim), (tn_dtype)x->dtype, (tn_device_id)x->device);
+    }
+    return f->out[0] && f->out[1] && f->out[2];
+}
+TN_OPERATOR(
+    svd,
+    "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor "
+    "V)",
+    TN_DOC(.shapes = "(*, m, n) -> (*, m, k or m), (*, k) real, (*, n, k or n), k = min(m, n)",
+           .example = "tn_svd(x)", .differs = "gradcheck [some=False]: V is not unique",
+           .oracle = "phase U V; U S V' = self; orthogonal U; orthogonal V"),
+    .forms = TN_OUT, .compose = svd_compose,
+    .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct | (0,3)")
 
 /* src/ops/reduction/dims.c - the dimensions that a reduction takes away: a result meets what it came from, and how many elements met in one */
 
@@ -52217,6 +54289,49 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaul
     offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_linalg_eigh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_eigh_args, self), 0, -1, NULL},
+    {"UPLO", TN_T_STRING, TN_P_DEFAULT, offsetof(tn_linalg_eigh_args, UPLO), 0, -1, NULL},
+};
+static const tn_linalg_eigh_args tni_defaults_linalg_eigh = {{NULL, NULL}, "L", NULL};
+static const char *const tni_names_linalg_eigh[] = {"eigenvalues", "eigenvectors", NULL};
+static const uint64_t tni_needs_linalg_eigh[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
+    tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_eigh_of[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_eigh_of_args, A), 0, -1, NULL},
+    {"UPLO", TN_T_STRING, TN_P_DEFAULT, offsetof(tn_linalg_eigh_of_args, UPLO), 0, -1, NULL},
+    {"compute_v", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_eigh_of_args, compute_v), 0, -1,
+     NULL},
+};
+static const tn_linalg_eigh_of_args tni_defaults_linalg_eigh_of = {{NULL, NULL}, "L", true, NULL};
+static const char *const tni_names_linalg_eigh_of[] = {"eigenvalues", "eigenvectors", NULL};
+static const uint64_t tni_needs_linalg_eigh_of[] = {UINT64_C(0x300000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
+    &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
+    sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_eigvalsh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_eigvalsh_args, self), 0, -1, NULL},
+    {"UPLO", TN_T_STRING, TN_P_DEFAULT, offsetof(tn_linalg_eigvalsh_args, UPLO), 0, -1, NULL},
+};
+static const tn_linalg_eigvalsh_args tni_defaults_linalg_eigvalsh = {NULL, "L", NULL};
+static const char *const tni_names_linalg_eigvalsh[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_eigvalsh[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
+    &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
+    0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_linalg_inv[] = {
     {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_inv_args, A), 0, -1, NULL},
 };
@@ -52226,7 +54341,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -52241,7 +54356,45 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 170};
+    0, 0, 0, 0, 0, 0, 0}, 173};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lstsq[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_lstsq_args, self), 0, -1, NULL},
+    {"b", TN_T_TENSOR, 0, offsetof(tn_linalg_lstsq_args, b), 0, -1, NULL},
+    {"rcond", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE, offsetof(tn_linalg_lstsq_args,
+     rcond), 0, -1, NULL},
+    {"driver", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_lstsq_args, driver), 0, -1, NULL},
+};
+static const tn_linalg_lstsq_args tni_defaults_linalg_lstsq = {{0, TN_ABSENT}, NULL, NULL, NULL};
+static const char *const tni_names_linalg_lstsq[] = {"solution", "residuals", "rank",
+    "singular_values", NULL};
+static const uint64_t tni_needs_linalg_lstsq[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
+    &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
+    sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
+    0, 0, 0}, 174};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_lstsq_matrix[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_lstsq_matrix_args, self), 0, -1, NULL},
+    {"b", TN_T_TENSOR, 0, offsetof(tn_linalg_lstsq_matrix_args, b), 0, -1, NULL},
+    {"rcond", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_linalg_lstsq_matrix_args, rcond), 0, -1, NULL},
+    {"full_rank", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_lstsq_matrix_args, full_rank), 0, -1,
+     NULL},
+};
+static const tn_linalg_lstsq_matrix_args tni_defaults_linalg_lstsq_matrix = {{0, TN_ABSENT}, false,
+    NULL, NULL};
+static const char *const tni_names_linalg_lstsq_matrix[] = {"solution", "rank", NULL};
+static const uint64_t tni_needs_linalg_lstsq_matrix[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
+    &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
+    tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -52255,7 +54408,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -52270,7 +54423,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 172};
+    0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -52289,7 +54442,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    173};
+    178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -52309,7 +54462,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 174};
+    0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -52323,7 +54476,104 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_matrix_rank[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_matrix_rank_args, self), 0, -1, NULL},
+    {"tol", TN_T_FLOAT, 0, offsetof(tn_linalg_matrix_rank_args, tol), 0, -1, NULL},
+    {"hermitian", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_matrix_rank_args, hermitian), 0, -1,
+     NULL},
+};
+static const tn_linalg_matrix_rank_args tni_defaults_linalg_matrix_rank = {NULL, false, NULL, 0};
+static const char *const tni_names_linalg_matrix_rank[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_matrix_rank[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
+    &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
+    3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_matrix_rank_float[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_matrix_rank_float_args, self), 0, -1, NULL},
+    {"atol", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
+     offsetof(tn_linalg_matrix_rank_float_args, atol), 0, -1, NULL},
+    {"rtol", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
+     offsetof(tn_linalg_matrix_rank_float_args, rtol), 0, -1, NULL},
+    {"hermitian", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_matrix_rank_float_args, hermitian), 0, -1, NULL},
+};
+static const tn_linalg_matrix_rank_float_args tni_defaults_linalg_matrix_rank_float = {NULL, {0,
+    TN_ABSENT}, {0, TN_ABSENT}, false, NULL};
+static const char *const tni_names_linalg_matrix_rank_float[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_matrix_rank_float[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_matrix_rank_float,
+    &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
+    tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
+    offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    182};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_matrix_sqrth[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_matrix_sqrth_args, self), 0, -1, NULL},
+};
+static const tn_linalg_matrix_sqrth_args tni_defaults_linalg_matrix_sqrth = {NULL};
+static const char *const tni_names_linalg_matrix_sqrth[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_matrix_sqrth[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
+    &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
+    tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_pinv[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_pinv_args, self), 0, -1, NULL},
+    {"rcond", TN_T_FLOAT, 0, offsetof(tn_linalg_pinv_args, rcond), 0, -1, NULL},
+    {"hermitian", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_pinv_args, hermitian), 0, -1, NULL},
+};
+static const tn_linalg_pinv_args tni_defaults_linalg_pinv = {NULL, false, NULL, 0};
+static const char *const tni_names_linalg_pinv[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_pinv[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
+    tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_pinv_float[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_pinv_float_args, self), 0, -1, NULL},
+    {"atol", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
+     offsetof(tn_linalg_pinv_float_args, atol), 0, -1, NULL},
+    {"rtol", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
+     offsetof(tn_linalg_pinv_float_args, rtol), 0, -1, NULL},
+    {"hermitian", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_pinv_float_args,
+     hermitian), 0, -1, NULL},
+};
+static const tn_linalg_pinv_float_args tni_defaults_linalg_pinv_float = {NULL, {0, TN_ABSENT}, {0,
+    TN_ABSENT}, false, NULL};
+static const char *const tni_names_linalg_pinv_float[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_pinv_float[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
+    &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
+    1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_polar[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_polar_args, A), 0, -1, NULL},
+};
+static const tn_linalg_polar_args tni_defaults_linalg_polar = {{NULL, NULL}, NULL};
+static const char *const tni_names_linalg_polar[] = {"U", "H", NULL};
+static const uint64_t tni_needs_linalg_polar[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
+    &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
+    sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -52336,7 +54586,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -52349,7 +54599,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 177};
+    0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -52365,7 +54615,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 178};
+    0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -52384,7 +54634,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 179};
+    0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -52402,7 +54652,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 180};
+    0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -52423,7 +54673,58 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 181};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_svd[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_svd_args, A), 0, -1, NULL},
+    {"full_matrices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_svd_args, full_matrices), 0, -1,
+     NULL},
+    {"driver", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_svd_args, driver), 0, -1, NULL},
+};
+static const tn_linalg_svd_args tni_defaults_linalg_svd = {{NULL, NULL, NULL}, true, NULL, NULL};
+static const char *const tni_names_linalg_svd[] = {"U", "S", "Vh", NULL};
+static const uint64_t tni_needs_linalg_svd[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
+    tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_svd_of[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_svd_of_args, A), 0, -1, NULL},
+    {"full_matrices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_svd_of_args, full_matrices), 0,
+     -1, NULL},
+    {"compute_uv", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_svd_of_args, compute_uv), 0, -1,
+     NULL},
+    {"driver", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_svd_of_args, driver), 0, -1, NULL},
+};
+static const tn_linalg_svd_of_args tni_defaults_linalg_svd_of = {{NULL, NULL, NULL}, false, true,
+    NULL, NULL};
+static const char *const tni_names_linalg_svd_of[] = {"U", "S", "Vh", NULL};
+static const uint64_t tni_needs_linalg_svd_of[] = {UINT64_C(0x700000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
+    &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
+    sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_svdvals[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_svdvals_args, A), 0, -1, NULL},
+    {"driver", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_svdvals_args, driver), 0, -1, NULL},
+};
+static const tn_linalg_svdvals_args tni_defaults_linalg_svdvals = {NULL, NULL, NULL};
+static const char *const tni_names_linalg_svdvals[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_svdvals[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
+    &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
+    sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -52437,7 +54738,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 182};
+    0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -52454,7 +54755,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -52476,7 +54777,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -52491,7 +54792,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 185};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -52508,7 +54809,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 186};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -52523,7 +54824,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 187};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -52541,7 +54842,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -52553,7 +54854,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -52565,7 +54866,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -52577,7 +54878,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -52589,7 +54890,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -52604,7 +54905,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -52623,7 +54924,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -52636,7 +54937,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 195};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -52649,7 +54950,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 196};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -52661,7 +54962,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -52674,7 +54975,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 198};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -52686,7 +54987,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -52699,7 +55000,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 200};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -52712,7 +55013,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -52726,7 +55027,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -52745,7 +55046,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -52759,7 +55060,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -52773,7 +55074,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 205};
+    0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -52787,7 +55088,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 206};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -52804,7 +55105,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -52819,7 +55120,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -52834,7 +55135,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 209};
+    0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -52847,7 +55148,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -52860,7 +55161,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 211};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -52874,7 +55175,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 212};
+    0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -52886,7 +55187,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 213};
+    0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -52900,7 +55201,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -52913,7 +55214,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -52934,7 +55235,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -52963,7 +55264,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    217};
+    231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -52988,7 +55289,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 218};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -53001,7 +55302,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -53017,7 +55318,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -53031,7 +55332,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -53043,7 +55344,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 222};
+    0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -53057,7 +55358,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -53070,7 +55371,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -53083,7 +55384,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -53096,7 +55397,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    226};
+    240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -53110,7 +55411,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -53125,7 +55426,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 228};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -53139,7 +55440,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 229};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -53152,7 +55453,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    230};
+    244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -53165,7 +55466,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -53184,7 +55485,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -53199,7 +55500,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -53213,7 +55514,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 234};
+    0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -53225,7 +55526,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -53243,7 +55544,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -53262,7 +55563,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -53279,7 +55580,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -53297,7 +55598,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -53310,7 +55611,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -53328,7 +55629,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -53352,7 +55653,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 242};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -53371,7 +55672,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 243};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -53383,7 +55684,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -53401,7 +55702,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -53417,7 +55718,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -53430,7 +55731,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -53445,7 +55746,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -53461,7 +55762,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -53474,7 +55775,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 250};
+    1, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -53487,7 +55788,20 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_pinverse[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_pinverse_args, self), 0, -1, NULL},
+    {"rcond", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_pinverse_args, rcond), 0, -1, NULL},
+};
+static const tn_pinverse_args tni_defaults_pinverse = {1e-15, NULL};
+static const char *const tni_names_pinverse[] = {"result", NULL};
+static const uint64_t tni_needs_pinverse[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
+    tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -53500,7 +55814,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 252};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -53515,7 +55829,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 253};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -53528,7 +55842,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 254};
+    0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -53542,7 +55856,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    255};
+    270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -53558,7 +55872,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -53570,7 +55884,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -53587,7 +55901,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -53601,7 +55915,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -53620,7 +55934,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -53641,7 +55955,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 261};
+    0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -53658,7 +55972,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -53672,7 +55986,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -53686,7 +56000,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -53703,7 +56017,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -53715,7 +56029,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 266};
+    0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -53727,7 +56041,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -53739,7 +56053,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -53753,7 +56067,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 269};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -53766,7 +56080,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -53779,7 +56093,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -53794,7 +56108,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -53806,7 +56120,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -53818,7 +56132,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -53834,7 +56148,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 275};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -53858,7 +56172,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 276};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -53873,7 +56187,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 277};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -53888,7 +56202,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 278};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -53904,7 +56218,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 279};
+    2, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -53929,7 +56243,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 280};
+    5, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -53943,7 +56257,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -53955,7 +56269,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -53967,7 +56281,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -53981,7 +56295,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 284};
+    0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -53993,7 +56307,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -54005,7 +56319,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -54017,7 +56331,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -54031,7 +56345,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 288};
+    0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -54043,7 +56357,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -54055,7 +56369,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -54067,7 +56381,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -54083,7 +56397,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 292};
+    0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -54095,7 +56409,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -54112,7 +56426,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 294};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -54127,7 +56441,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -54143,7 +56457,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 296};
+    0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -54159,7 +56473,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -54174,7 +56488,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 298};
+    0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -54186,7 +56500,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -54200,7 +56514,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 300};
+    0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -54213,7 +56527,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -54226,7 +56540,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -54239,7 +56553,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -54252,7 +56566,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 304};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -54265,7 +56579,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -54282,7 +56596,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 306};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -54299,7 +56613,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 307};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -54313,7 +56627,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 308};
+    0, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -54328,7 +56642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 309};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -54340,7 +56654,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -54352,7 +56666,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -54364,7 +56678,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -54377,7 +56691,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -54390,7 +56704,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -54403,7 +56717,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -54421,7 +56735,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 316};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -54437,7 +56751,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 317};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -54453,7 +56767,21 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_svd[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_svd_args, self), 0, -1, NULL},
+    {"some", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_svd_args, some), 0, -1, NULL},
+    {"compute_uv", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_svd_args, compute_uv), 0, -1, NULL},
+};
+static const tn_svd_args tni_defaults_svd = {{NULL, NULL, NULL}, true, true, NULL};
+static const char *const tni_names_svd[] = {"U", "S", "V", NULL};
+static const uint64_t tni_needs_svd[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
+    tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -54464,7 +56792,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -54480,7 +56808,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 320};
+    0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -54492,7 +56820,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 321};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -54504,7 +56832,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 322};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -54518,7 +56846,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 323};
+    0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -54533,7 +56861,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    324};
+    340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -54549,7 +56877,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 325};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -54564,7 +56892,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -54580,7 +56908,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -54596,7 +56924,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 328};
+    0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -54609,7 +56937,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -54623,7 +56951,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -54642,7 +56970,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 331};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -54655,7 +56983,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 332};
+    0, 0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -54668,7 +56996,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 333};
+    0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -54680,7 +57008,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -54693,7 +57021,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -54707,7 +57035,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 336};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -54722,7 +57050,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -54738,7 +57066,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -54751,7 +57079,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -54769,7 +57097,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -54787,7 +57115,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 341};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -54800,7 +57128,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 342};
+    0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -54812,7 +57140,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -54824,7 +57152,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -54841,7 +57169,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 345};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -54856,7 +57184,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 346};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -54868,7 +57196,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 347};
+    0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -54883,7 +57211,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -54899,7 +57227,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -55074,19 +57402,33 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_linalg_cholesky,
         &tni_row_linalg_cholesky_ex,
         &tni_row_linalg_det,
+        &tni_row_linalg_eigh,
+        &tni_row_linalg_eigh_of,
+        &tni_row_linalg_eigvalsh,
         &tni_row_linalg_inv,
         &tni_row_linalg_inv_ex,
+        &tni_row_linalg_lstsq,
+        &tni_row_linalg_lstsq_matrix,
         &tni_row_linalg_lu,
         &tni_row_linalg_lu_factor,
         &tni_row_linalg_lu_factor_ex,
         &tni_row_linalg_lu_solve,
         &tni_row_linalg_matrix_power,
+        &tni_row_linalg_matrix_rank,
+        &tni_row_linalg_matrix_rank_float,
+        &tni_row_linalg_matrix_sqrth,
+        &tni_row_linalg_pinv,
+        &tni_row_linalg_pinv_float,
+        &tni_row_linalg_polar,
         &tni_row_linalg_qr,
         &tni_row_linalg_slogdet,
         &tni_row_linalg_solve,
         &tni_row_linalg_solve_ex,
         &tni_row_linalg_solve_lu,
         &tni_row_linalg_solve_triangular,
+        &tni_row_linalg_svd,
+        &tni_row_linalg_svd_of,
+        &tni_row_linalg_svdvals,
         &tni_row_linalg_tensorinv,
         &tni_row_linalg_tensorsolve,
         &tni_row_linalg_vector_norm,
@@ -55157,6 +57499,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_ones_like,
         &tni_row_outer,
         &tni_row_permute,
+        &tni_row_pinverse,
         &tni_row_polygamma,
         &tni_row_pow,
         &tni_row_prelu,
@@ -55224,6 +57567,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_std,
         &tni_row_sub,
         &tni_row_sum,
+        &tni_row_svd,
         &tni_row_t,
         &tni_row_take_along_dim,
         &tni_row_tan,
@@ -57744,6 +60088,40 @@ TN_API tn_tensor *tnp_linalg_det(tn_tensor *A) {
     return tn_linalg_det_at(NULL, 0, &a);
 }
 
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_at(const char *file, int line,
+    const tn_linalg_eigh_args *args) {
+    tn_eigenvalues_eigenvectors r;
+    tn_call(&tni_row_linalg_eigh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh(tn_tensor *self, const char *UPLO) {
+    const tn_linalg_eigh_args a = {{NULL, NULL}, UPLO, self};
+    return tn_linalg_eigh_at(NULL, 0, &a);
+}
+
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_of_at(const char *file, int line,
+    const tn_linalg_eigh_of_args *args) {
+    tn_eigenvalues_eigenvectors r;
+    tn_call(&tni_row_linalg_eigh_of, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh_of(tn_tensor *A, const char *UPLO,
+    bool compute_v) {
+    const tn_linalg_eigh_of_args a = {{NULL, NULL}, UPLO, compute_v, A};
+    return tn_linalg_eigh_of_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,
+    const tn_linalg_eigvalsh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_eigvalsh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO) {
+    const tn_linalg_eigvalsh_args a = {NULL, UPLO, self};
+    return tn_linalg_eigvalsh_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
@@ -57763,6 +60141,30 @@ TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
 TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors) {
     const tn_linalg_inv_ex_args a = {{NULL, NULL}, check_errors, A};
     return tn_linalg_inv_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_residuals_rank_singular_values tn_linalg_lstsq_at(const char *file, int line,
+    const tn_linalg_lstsq_args *args) {
+    tn_solution_residuals_rank_singular_values r;
+    tn_call(&tni_row_linalg_lstsq, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_residuals_rank_singular_values tnp_linalg_lstsq(tn_tensor *self, tn_tensor *b,
+    tn_maybe rcond, const char *driver) {
+    const tn_linalg_lstsq_args a = {rcond, driver, self, b};
+    return tn_linalg_lstsq_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_rank tn_linalg_lstsq_matrix_at(const char *file, int line,
+    const tn_linalg_lstsq_matrix_args *args) {
+    tn_solution_rank r;
+    tn_call(&tni_row_linalg_lstsq_matrix, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_rank tnp_linalg_lstsq_matrix(tn_tensor *self, tn_tensor *b, tn_maybe rcond,
+    bool full_rank) {
+    const tn_linalg_lstsq_matrix_args a = {rcond, full_rank, self, b};
+    return tn_linalg_lstsq_matrix_at(NULL, 0, &a);
 }
 
 TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args) {
@@ -57818,6 +60220,72 @@ TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
 TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n) {
     const tn_linalg_matrix_power_args a = {NULL, self, n};
     return tn_linalg_matrix_power_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_rank_at(const char *file, int line,
+    const tn_linalg_matrix_rank_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_rank, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_rank(tn_tensor *self, double tol, bool hermitian) {
+    const tn_linalg_matrix_rank_args a = {NULL, hermitian, self, tol};
+    return tn_linalg_matrix_rank_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_rank_float_at(const char *file, int line,
+    const tn_linalg_matrix_rank_float_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_rank_float, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_rank_float(tn_tensor *self, tn_maybe atol, tn_maybe rtol,
+    bool hermitian) {
+    const tn_linalg_matrix_rank_float_args a = {NULL, atol, rtol, hermitian, self};
+    return tn_linalg_matrix_rank_float_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_sqrth_at(const char *file, int line,
+    const tn_linalg_matrix_sqrth_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_sqrth, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_sqrth(tn_tensor *self) {
+    const tn_linalg_matrix_sqrth_args a = {self};
+    return tn_linalg_matrix_sqrth_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_pinv_at(const char *file, int line, const tn_linalg_pinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_pinv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_pinv(tn_tensor *self, double rcond, bool hermitian) {
+    const tn_linalg_pinv_args a = {NULL, hermitian, self, rcond};
+    return tn_linalg_pinv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_pinv_float_at(const char *file, int line,
+    const tn_linalg_pinv_float_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_pinv_float, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_pinv_float(tn_tensor *self, tn_maybe atol, tn_maybe rtol,
+    bool hermitian) {
+    const tn_linalg_pinv_float_args a = {NULL, atol, rtol, hermitian, self};
+    return tn_linalg_pinv_float_at(NULL, 0, &a);
+}
+
+TN_API tn_U_H tn_linalg_polar_at(const char *file, int line, const tn_linalg_polar_args *args) {
+    tn_U_H r;
+    tn_call(&tni_row_linalg_polar, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_H tnp_linalg_polar(tn_tensor *A) {
+    const tn_linalg_polar_args a = {{NULL, NULL}, A};
+    return tn_linalg_polar_at(NULL, 0, &a);
 }
 
 TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args) {
@@ -57885,6 +60353,39 @@ TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, boo
     bool unitriangular) {
     const tn_linalg_solve_triangular_args a = {NULL, left, unitriangular, self, B, upper};
     return tn_linalg_solve_triangular_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_Vh tn_linalg_svd_at(const char *file, int line, const tn_linalg_svd_args *args) {
+    tn_U_S_Vh r;
+    tn_call(&tni_row_linalg_svd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_Vh tnp_linalg_svd(tn_tensor *A, bool full_matrices, const char *driver) {
+    const tn_linalg_svd_args a = {{NULL, NULL, NULL}, full_matrices, driver, A};
+    return tn_linalg_svd_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_Vh tn_linalg_svd_of_at(const char *file, int line, const tn_linalg_svd_of_args *args)
+    {
+    tn_U_S_Vh r;
+    tn_call(&tni_row_linalg_svd_of, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_Vh tnp_linalg_svd_of(tn_tensor *A, bool full_matrices, bool compute_uv,
+    const char *driver) {
+    const tn_linalg_svd_of_args a = {{NULL, NULL, NULL}, full_matrices, compute_uv, driver, A};
+    return tn_linalg_svd_of_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_svdvals_at(const char *file, int line,
+    const tn_linalg_svdvals_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_svdvals, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_svdvals(tn_tensor *A, const char *driver) {
+    const tn_linalg_svdvals_args a = {NULL, driver, A};
+    return tn_linalg_svdvals_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
@@ -58821,6 +61322,16 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims) {
     return tn_permute_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_pinverse_at(const char *file, int line, const tn_pinverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pinverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pinverse(tn_tensor *self, double rcond) {
+    const tn_pinverse_args a = {rcond, self};
+    return tn_pinverse_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_polygamma, TN_PLAIN, file, line, args, &r);
@@ -59752,6 +62263,16 @@ TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args)
 TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
     const tn_sum_args a = {NULL, dim, keepdim, dtype, self};
     return tn_sum_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_V tn_svd_at(const char *file, int line, const tn_svd_args *args) {
+    tn_U_S_V r;
+    tn_call(&tni_row_svd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_V tnp_svd(tn_tensor *self, bool some, bool compute_uv) {
+    const tn_svd_args a = {{NULL, NULL, NULL}, some, compute_uv, self};
+    return tn_svd_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args) {
@@ -70515,6 +73036,37 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
     return lane[0];
 }
 
+static void TNI_FNT(columns_rotate)(double *q, int64_t step, int64_t rows, const double *cs,
+                                    int64_t n) {
+    int64_t i = 0;
+    for (; i + 4 * W <= rows; i += 4 * W) {
+        double *x = q + i;
+        V a = V_LD(x), b = V_LD(x + W), d = V_LD(x + 2 * W), e = V_LD(x + 3 * W);
+        for (int64_t k = 0; k < n; k++, x += step) {
+            const V c = V_SET(cs[2 * k]), s = V_SET(cs[2 * k + 1]), m = V_SET(-cs[2 * k + 1]);
+            const double *y = x + step;
+            const V p = V_LD(y), r = V_LD(y + W), t = V_LD(y + 2 * W), u = V_LD(y + 3 * W);
+            V_ST(x, V_FMA(c, a, V_MUL(s, p))), V_ST(x + W, V_FMA(c, b, V_MUL(s, r)));
+            V_ST(x + 2 * W, V_FMA(c, d, V_MUL(s, t))), V_ST(x + 3 * W, V_FMA(c, e, V_MUL(s, u)));
+            a = V_FMA(c, p, V_MUL(m, a)), b = V_FMA(c, r, V_MUL(m, b));
+            d = V_FMA(c, t, V_MUL(m, d)), e = V_FMA(c, u, V_MUL(m, e));
+        }
+        V_ST(x, a), V_ST(x + W, b), V_ST(x + 2 * W, d), V_ST(x + 3 * W, e);
+    }
+    for (; i < rows; i += W) {
+        const int64_t lanes = rows - i < W ? rows - i : W;
+        double *x = q + i;
+        V a = V_LDN(x, lanes);
+        for (int64_t k = 0; k < n; k++, x += step) {
+            const V c = V_SET(cs[2 * k]), s = V_SET(cs[2 * k + 1]), m = V_SET(-cs[2 * k + 1]);
+            const V p = V_LDN(x + step, lanes);
+            V_STN(x, V_FMA(c, a, V_MUL(s, p)), lanes);
+            a = V_FMA(c, p, V_MUL(m, a));
+        }
+        V_STN(x, a, lanes);
+    }
+}
+
 /* src/simd/end.h - takes the words of vocabulary.h back */
 #undef TNI_TYPE_F32
 #undef TNI_TYPE_F64
@@ -74893,6 +77445,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_slogdet TNI_JOIN(TN_PREFIX, tnp_slogdet)
 #define tn_logdet_at TNI_JOIN(TN_PREFIX, tn_logdet_at)
 #define tnp_logdet TNI_JOIN(TN_PREFIX, tnp_logdet)
+#define tn_linalg_eigh_of_at TNI_JOIN(TN_PREFIX, tn_linalg_eigh_of_at)
+#define tnp_linalg_eigh_of TNI_JOIN(TN_PREFIX, tnp_linalg_eigh_of)
+#define tn_linalg_eigh_at TNI_JOIN(TN_PREFIX, tn_linalg_eigh_at)
+#define tnp_linalg_eigh TNI_JOIN(TN_PREFIX, tnp_linalg_eigh)
+#define tn_linalg_eigvalsh_at TNI_JOIN(TN_PREFIX, tn_linalg_eigvalsh_at)
+#define tnp_linalg_eigvalsh TNI_JOIN(TN_PREFIX, tnp_linalg_eigvalsh)
 #define tn_linalg_solve_lu_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_lu_at)
 #define tnp_linalg_solve_lu TNI_JOIN(TN_PREFIX, tnp_linalg_solve_lu)
 #define tn_linalg_solve_ex_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_ex_at)
@@ -74913,6 +77471,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_tensorinv TNI_JOIN(TN_PREFIX, tnp_linalg_tensorinv)
 #define tn_linalg_tensorsolve_at TNI_JOIN(TN_PREFIX, tn_linalg_tensorsolve_at)
 #define tnp_linalg_tensorsolve TNI_JOIN(TN_PREFIX, tnp_linalg_tensorsolve)
+#define tn_linalg_pinv_float_at TNI_JOIN(TN_PREFIX, tn_linalg_pinv_float_at)
+#define tnp_linalg_pinv_float TNI_JOIN(TN_PREFIX, tnp_linalg_pinv_float)
+#define tn_linalg_pinv_at TNI_JOIN(TN_PREFIX, tn_linalg_pinv_at)
+#define tnp_linalg_pinv TNI_JOIN(TN_PREFIX, tnp_linalg_pinv)
+#define tn_pinverse_at TNI_JOIN(TN_PREFIX, tn_pinverse_at)
+#define tnp_pinverse TNI_JOIN(TN_PREFIX, tnp_pinverse)
+#define tn_linalg_matrix_rank_float_at TNI_JOIN(TN_PREFIX, tn_linalg_matrix_rank_float_at)
+#define tnp_linalg_matrix_rank_float TNI_JOIN(TN_PREFIX, tnp_linalg_matrix_rank_float)
+#define tn_linalg_matrix_rank_at TNI_JOIN(TN_PREFIX, tn_linalg_matrix_rank_at)
+#define tnp_linalg_matrix_rank TNI_JOIN(TN_PREFIX, tnp_linalg_matrix_rank)
+#define tn_linalg_polar_at TNI_JOIN(TN_PREFIX, tn_linalg_polar_at)
+#define tnp_linalg_polar TNI_JOIN(TN_PREFIX, tnp_linalg_polar)
+#define tn_linalg_matrix_sqrth_at TNI_JOIN(TN_PREFIX, tn_linalg_matrix_sqrth_at)
+#define tnp_linalg_matrix_sqrth TNI_JOIN(TN_PREFIX, tnp_linalg_matrix_sqrth)
+#define tn_linalg_lstsq_matrix_at TNI_JOIN(TN_PREFIX, tn_linalg_lstsq_matrix_at)
+#define tnp_linalg_lstsq_matrix TNI_JOIN(TN_PREFIX, tnp_linalg_lstsq_matrix)
+#define tn_linalg_lstsq_at TNI_JOIN(TN_PREFIX, tn_linalg_lstsq_at)
+#define tnp_linalg_lstsq TNI_JOIN(TN_PREFIX, tnp_linalg_lstsq)
 #define tn_linalg_lu_factor_ex_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_factor_ex_at)
 #define tnp_linalg_lu_factor_ex TNI_JOIN(TN_PREFIX, tnp_linalg_lu_factor_ex)
 #define tn_linalg_lu_factor_at TNI_JOIN(TN_PREFIX, tn_linalg_lu_factor_at)
@@ -74931,6 +77507,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_solve_triangular TNI_JOIN(TN_PREFIX, tnp_linalg_solve_triangular)
 #define tn_triangular_solve_at TNI_JOIN(TN_PREFIX, tn_triangular_solve_at)
 #define tnp_triangular_solve TNI_JOIN(TN_PREFIX, tnp_triangular_solve)
+#define tn_linalg_svd_of_at TNI_JOIN(TN_PREFIX, tn_linalg_svd_of_at)
+#define tnp_linalg_svd_of TNI_JOIN(TN_PREFIX, tnp_linalg_svd_of)
+#define tn_linalg_svd_at TNI_JOIN(TN_PREFIX, tn_linalg_svd_at)
+#define tnp_linalg_svd TNI_JOIN(TN_PREFIX, tnp_linalg_svd)
+#define tn_linalg_svdvals_at TNI_JOIN(TN_PREFIX, tn_linalg_svdvals_at)
+#define tnp_linalg_svdvals TNI_JOIN(TN_PREFIX, tnp_linalg_svdvals)
+#define tn_svd_at TNI_JOIN(TN_PREFIX, tn_svd_at)
+#define tnp_svd TNI_JOIN(TN_PREFIX, tnp_svd)
 #define tn_index_at TNI_JOIN(TN_PREFIX, tn_index_at)
 #define tnp_index TNI_JOIN(TN_PREFIX, tnp_index)
 #define tn_index_put_at TNI_JOIN(TN_PREFIX, tn_index_put_at)
@@ -75222,7 +77806,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_fdab9bcd2d42 TNI_JOIN(TN_PREFIX, tn_layout_fdab9bcd2d42)
+#define tn_layout_62585346cde0 TNI_JOIN(TN_PREFIX, tn_layout_62585346cde0)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -76155,6 +78739,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_slogdet (*tni_at_tnp_slogdet)
 #define tn_logdet_at (*tni_at_tn_logdet_at)
 #define tnp_logdet (*tni_at_tnp_logdet)
+#define tn_linalg_eigh_of_at (*tni_at_tn_linalg_eigh_of_at)
+#define tnp_linalg_eigh_of (*tni_at_tnp_linalg_eigh_of)
+#define tn_linalg_eigh_at (*tni_at_tn_linalg_eigh_at)
+#define tnp_linalg_eigh (*tni_at_tnp_linalg_eigh)
+#define tn_linalg_eigvalsh_at (*tni_at_tn_linalg_eigvalsh_at)
+#define tnp_linalg_eigvalsh (*tni_at_tnp_linalg_eigvalsh)
 #define tn_linalg_solve_lu_at (*tni_at_tn_linalg_solve_lu_at)
 #define tnp_linalg_solve_lu (*tni_at_tnp_linalg_solve_lu)
 #define tn_linalg_solve_ex_at (*tni_at_tn_linalg_solve_ex_at)
@@ -76175,6 +78765,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_tensorinv (*tni_at_tnp_linalg_tensorinv)
 #define tn_linalg_tensorsolve_at (*tni_at_tn_linalg_tensorsolve_at)
 #define tnp_linalg_tensorsolve (*tni_at_tnp_linalg_tensorsolve)
+#define tn_linalg_pinv_float_at (*tni_at_tn_linalg_pinv_float_at)
+#define tnp_linalg_pinv_float (*tni_at_tnp_linalg_pinv_float)
+#define tn_linalg_pinv_at (*tni_at_tn_linalg_pinv_at)
+#define tnp_linalg_pinv (*tni_at_tnp_linalg_pinv)
+#define tn_pinverse_at (*tni_at_tn_pinverse_at)
+#define tnp_pinverse (*tni_at_tnp_pinverse)
+#define tn_linalg_matrix_rank_float_at (*tni_at_tn_linalg_matrix_rank_float_at)
+#define tnp_linalg_matrix_rank_float (*tni_at_tnp_linalg_matrix_rank_float)
+#define tn_linalg_matrix_rank_at (*tni_at_tn_linalg_matrix_rank_at)
+#define tnp_linalg_matrix_rank (*tni_at_tnp_linalg_matrix_rank)
+#define tn_linalg_polar_at (*tni_at_tn_linalg_polar_at)
+#define tnp_linalg_polar (*tni_at_tnp_linalg_polar)
+#define tn_linalg_matrix_sqrth_at (*tni_at_tn_linalg_matrix_sqrth_at)
+#define tnp_linalg_matrix_sqrth (*tni_at_tnp_linalg_matrix_sqrth)
+#define tn_linalg_lstsq_matrix_at (*tni_at_tn_linalg_lstsq_matrix_at)
+#define tnp_linalg_lstsq_matrix (*tni_at_tnp_linalg_lstsq_matrix)
+#define tn_linalg_lstsq_at (*tni_at_tn_linalg_lstsq_at)
+#define tnp_linalg_lstsq (*tni_at_tnp_linalg_lstsq)
 #define tn_linalg_lu_factor_ex_at (*tni_at_tn_linalg_lu_factor_ex_at)
 #define tnp_linalg_lu_factor_ex (*tni_at_tnp_linalg_lu_factor_ex)
 #define tn_linalg_lu_factor_at (*tni_at_tn_linalg_lu_factor_at)
@@ -76193,6 +78801,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_solve_triangular (*tni_at_tnp_linalg_solve_triangular)
 #define tn_triangular_solve_at (*tni_at_tn_triangular_solve_at)
 #define tnp_triangular_solve (*tni_at_tnp_triangular_solve)
+#define tn_linalg_svd_of_at (*tni_at_tn_linalg_svd_of_at)
+#define tnp_linalg_svd_of (*tni_at_tnp_linalg_svd_of)
+#define tn_linalg_svd_at (*tni_at_tn_linalg_svd_at)
+#define tnp_linalg_svd (*tni_at_tnp_linalg_svd)
+#define tn_linalg_svdvals_at (*tni_at_tn_linalg_svdvals_at)
+#define tnp_linalg_svdvals (*tni_at_tnp_linalg_svdvals)
+#define tn_svd_at (*tni_at_tn_svd_at)
+#define tnp_svd (*tni_at_tnp_svd)
 #define tn_index_at (*tni_at_tn_index_at)
 #define tnp_index (*tni_at_tnp_index)
 #define tn_index_put_at (*tni_at_tn_index_put_at)
@@ -77424,6 +80040,12 @@ typedef struct tn_exports {
     X(tnp_slogdet) \
     X(tn_logdet_at) \
     X(tnp_logdet) \
+    X(tn_linalg_eigh_of_at) \
+    X(tnp_linalg_eigh_of) \
+    X(tn_linalg_eigh_at) \
+    X(tnp_linalg_eigh) \
+    X(tn_linalg_eigvalsh_at) \
+    X(tnp_linalg_eigvalsh) \
     X(tn_linalg_solve_lu_at) \
     X(tnp_linalg_solve_lu) \
     X(tn_linalg_solve_ex_at) \
@@ -77444,6 +80066,24 @@ typedef struct tn_exports {
     X(tnp_linalg_tensorinv) \
     X(tn_linalg_tensorsolve_at) \
     X(tnp_linalg_tensorsolve) \
+    X(tn_linalg_pinv_float_at) \
+    X(tnp_linalg_pinv_float) \
+    X(tn_linalg_pinv_at) \
+    X(tnp_linalg_pinv) \
+    X(tn_pinverse_at) \
+    X(tnp_pinverse) \
+    X(tn_linalg_matrix_rank_float_at) \
+    X(tnp_linalg_matrix_rank_float) \
+    X(tn_linalg_matrix_rank_at) \
+    X(tnp_linalg_matrix_rank) \
+    X(tn_linalg_polar_at) \
+    X(tnp_linalg_polar) \
+    X(tn_linalg_matrix_sqrth_at) \
+    X(tnp_linalg_matrix_sqrth) \
+    X(tn_linalg_lstsq_matrix_at) \
+    X(tnp_linalg_lstsq_matrix) \
+    X(tn_linalg_lstsq_at) \
+    X(tnp_linalg_lstsq) \
     X(tn_linalg_lu_factor_ex_at) \
     X(tnp_linalg_lu_factor_ex) \
     X(tn_linalg_lu_factor_at) \
@@ -77462,6 +80102,14 @@ typedef struct tn_exports {
     X(tnp_linalg_solve_triangular) \
     X(tn_triangular_solve_at) \
     X(tnp_triangular_solve) \
+    X(tn_linalg_svd_of_at) \
+    X(tnp_linalg_svd_of) \
+    X(tn_linalg_svd_at) \
+    X(tnp_linalg_svd) \
+    X(tn_linalg_svdvals_at) \
+    X(tnp_linalg_svdvals) \
+    X(tn_svd_at) \
+    X(tnp_svd) \
     X(tn_index_at) \
     X(tnp_index) \
     X(tn_index_put_at) \
@@ -77757,14 +80405,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"fdab9bcd2d42", at, 1259};
+    static const tn_exports all = {"62585346cde0", at, 1291};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1259 || strcmp(e->layout, "fdab9bcd2d42") != 0) return false;
+    if (!e || e->n != 1291 || strcmp(e->layout, "62585346cde0") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -3115,6 +3115,18 @@ static const char *const py_docs_comment[] = {
     /* linalg_det */
     "The determinants of square matrices.\n"
     "(*, n, n) -> (*), float32, float64 or complex",
+    /* linalg_eigh */
+    "Eigenvalues in rising order and eigenvectors as columns of Hermitian matrices, of which the\n"
+    "triangle UPLO ('L' or 'U') is read.\n"
+    "(*, n, n) -> (*, n) real, (*, n, n)",
+    /* linalg_eigh_of */
+    "Eigenvalues in rising order and, with compute_v, eigenvectors as columns of Hermitian matrices,\n"
+    "of which the triangle UPLO ('L' or 'U') is read.\n"
+    "(*, n, n) -> (*, n) real, (*, n, n)",
+    /* linalg_eigvalsh */
+    "Eigenvalues in rising order of Hermitian matrices, of which the triangle UPLO ('L' or 'U') is\n"
+    "read.\n"
+    "(*, n, n) -> (*, n) real",
     /* linalg_inv */
     "As linalg_inv_ex, but a matrix that is singular is an error.\n"
     "(*, n, n) -> (*, n, n), float32, float64 or complex",
@@ -3122,6 +3134,16 @@ static const char *const py_docs_comment[] = {
     "The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with\n"
     "check_errors the latter is an error.\n"
     "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+    /* linalg_lstsq */
+    "X that makes |self X - b| least, the shortest of these if there are several; b may be a vector.\n"
+    "driver: gels (full rank), gelsy, gelsd, gelss (singular values up to rcond times the largest\n"
+    "count as 0; eps max(m, n) by default). residuals, of m > n and not gelsy: the squares that\n"
+    "remain; rank: not gels; singular_values: gelsd and gelss.\n"
+    "(*, m, n), (*, m, k) or (*, m) -> (*, n, k) or (*, n), (*, k), (*), (*, min(m, n))",
+    /* linalg_lstsq_matrix */
+    "The solutions of linalg_lstsq for batches of self's shape, with zeros below if self has more rows\n"
+    "than columns, and the ranks. With full_rank these are not looked at.\n"
+    "(*, m, n), (*, m, k) -> (*, max(m, n), k), (*)",
     /* linalg_lu */
     "A = P L U: P a permutation, L lower triangular with ones on its diagonal, U upper triangular.\n"
     "(*, m, n) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
@@ -3140,6 +3162,27 @@ static const char *const py_docs_comment[] = {
     /* linalg_matrix_power */
     "The n-th power of square matrices, for n < 0 of their inverses.\n"
     "(*, m, m) -> (*, m, m)",
+    /* linalg_matrix_rank */
+    "The number of singular values above tol.\n"
+    "(*, m, n) -> (*) int64",
+    /* linalg_matrix_rank_float */
+    "The number of singular values above atol and rtol times the largest; by default rtol is eps\n"
+    "max(m, n), 0 where atol is given. With hermitian only the lower triangle is read.\n"
+    "(*, m, n) -> (*) int64",
+    /* linalg_matrix_sqrth */
+    "The Hermitian positive definite X with X X = self, of which the lower triangle is read.\n"
+    "(*, n, n) -> (*, n, n)",
+    /* linalg_pinv */
+    "linalg_pinv_float with rtol = rcond.\n"
+    "(*, m, n) -> (*, n, m)",
+    /* linalg_pinv_float */
+    "The pseudoinverse: singular values count as 0 unless they exceed atol and rtol times the largest,\n"
+    "rtol being eps max(m, n) by default (0 where atol is given). With hermitian only the lower\n"
+    "triangle is read.\n"
+    "(*, m, n) -> (*, n, m), float32, float64 or complex",
+    /* linalg_polar */
+    "A = U H: U with orthonormal columns, H Hermitian and positive semidefinite.\n"
+    "(*, m, n), m >= n -> (*, m, n), (*, n, n)",
     /* linalg_qr */
     "A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is\n"
     "'reduced', 'complete' (Q is square) or 'r' (Q is empty and not computed).\n"
@@ -3163,6 +3206,16 @@ static const char *const py_docs_comment[] = {
     "X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;\n"
     "with unitriangular=True its diagonal is not read and counts as ones.\n"
     "(*, n, n), (*, n, k) -> (*, n, k), float32, float64 or complex",
+    /* linalg_svd */
+    "A = U diag(S) Vh: orthonormal columns in U and rows in Vh, S in falling order. With full_matrices\n"
+    "U and Vh are square, else they have min(m, n) columns and rows.\n"
+    "(*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)",
+    /* linalg_svd_of */
+    "linalg_svd; without compute_uv, U and Vh are empty.\n"
+    "(*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)",
+    /* linalg_svdvals */
+    "The singular values in falling order.\n"
+    "(*, m, n) -> (*, min(m, n)) real",
     /* linalg_tensorinv */
     "The inverse of self as a matrix whose rows are its first ind dimensions.\n"
     "self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + shape[:ind]",
@@ -3394,6 +3447,9 @@ static const char *const py_docs_comment[] = {
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
+    /* pinverse */
+    "linalg_pinv.\n"
+    "(*, m, n) -> (*, n, m)",
     /* polygamma */
     "The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).\n"
     "self (*) -> (*), floating",
@@ -3615,6 +3671,10 @@ static const char *const py_docs_comment[] = {
     "The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,\n"
     "f16 and bf16 in float.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* svd */
+    "U, S and V (not its adjoint) of self; some is full_matrices=False. Without compute_uv U and V are\n"
+    "zeros.\n"
+    "(*, m, n) -> (*, m, k or m), (*, k) real, (*, n, k or n), k = min(m, n)",
     /* t */
     "The transpose of a matrix; vectors and 0-dim tensors stay as they are. A view.\n"
     "self (n, m) -> (m, n)",
@@ -3891,19 +3951,33 @@ static const char *const py_docs_place[] = {
     "linalg.cholesky" /* linalg_cholesky */,
     "linalg.cholesky_ex" /* linalg_cholesky_ex */,
     "linalg.det" /* linalg_det */,
+    "linalg.eigh" /* linalg_eigh */,
+    NULL /* linalg_eigh_of */,
+    "linalg.eigvalsh" /* linalg_eigvalsh */,
     "linalg.inv" /* linalg_inv */,
     "linalg.inv_ex" /* linalg_inv_ex */,
+    "linalg.lstsq" /* linalg_lstsq */,
+    NULL /* linalg_lstsq_matrix */,
     "linalg.lu" /* linalg_lu */,
     "linalg.lu_factor" /* linalg_lu_factor */,
     "linalg.lu_factor_ex" /* linalg_lu_factor_ex */,
     "linalg.lu_solve" /* linalg_lu_solve */,
     "linalg.matrix_power" /* linalg_matrix_power */,
+    "linalg.matrix_rank" /* linalg_matrix_rank */,
+    "linalg.matrix_rank" /* linalg_matrix_rank_float */,
+    "linalg.matrix_sqrth" /* linalg_matrix_sqrth */,
+    "linalg.pinv" /* linalg_pinv */,
+    "linalg.pinv" /* linalg_pinv_float */,
+    "linalg.polar" /* linalg_polar */,
     "linalg.qr" /* linalg_qr */,
     "linalg.slogdet" /* linalg_slogdet */,
     "linalg.solve" /* linalg_solve */,
     "linalg.solve_ex" /* linalg_solve_ex */,
     NULL /* linalg_solve_lu */,
     "linalg.solve_triangular" /* linalg_solve_triangular */,
+    "linalg.svd" /* linalg_svd */,
+    NULL /* linalg_svd_of */,
+    "linalg.svdvals" /* linalg_svdvals */,
     "linalg.tensorinv" /* linalg_tensorinv */,
     "linalg.tensorsolve" /* linalg_tensorsolve */,
     "linalg.vector_norm" /* linalg_vector_norm */,
@@ -3974,6 +4048,7 @@ static const char *const py_docs_place[] = {
     NULL /* ones_like */,
     NULL /* outer */,
     NULL /* permute */,
+    NULL /* pinverse */,
     "special.polygamma" /* polygamma */,
     NULL /* pow */,
     "nn.functional.prelu" /* prelu */,
@@ -4041,6 +4116,7 @@ static const char *const py_docs_place[] = {
     NULL /* std */,
     NULL /* sub */,
     NULL /* sum */,
+    NULL /* svd */,
     NULL /* t */,
     NULL /* take_along_dim */,
     NULL /* tan */,

@@ -124,6 +124,9 @@
 #include "cpu/matrix_blocks.c"
 #include "cpu/lu.c"
 #include "cpu/householder.c"
+#include "cpu/rotations.c"
+#include "cpu/tridiagonal.c"
+#include "cpu/bidiagonal.c"
 #endif
 
 #if TNI_PART(3)

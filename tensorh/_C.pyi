@@ -80,9 +80,23 @@ class _layer_norm_backward_result(_NamedTuple):
 class _linalg_cholesky_ex_result(_NamedTuple):
     L: Tensor
     info: Tensor
+class _linalg_eigh_result(_NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+class _linalg_eigh_of_result(_NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 class _linalg_inv_ex_result(_NamedTuple):
     inverse: Tensor
     info: Tensor
+class _linalg_lstsq_result(_NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+class _linalg_lstsq_matrix_result(_NamedTuple):
+    solution: Tensor
+    rank: Tensor
 class _linalg_lu_result(_NamedTuple):
     P: Tensor
     L: Tensor
@@ -94,6 +108,9 @@ class _linalg_lu_factor_ex_result(_NamedTuple):
     LU: Tensor
     pivots: Tensor
     info: Tensor
+class _linalg_polar_result(_NamedTuple):
+    U: Tensor
+    H: Tensor
 class _linalg_qr_result(_NamedTuple):
     Q: Tensor
     R: Tensor
@@ -106,6 +123,14 @@ class _linalg_solve_ex_result(_NamedTuple):
 class _linalg_solve_lu_result(_NamedTuple):
     result: Tensor
     info: Tensor
+class _linalg_svd_result(_NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+class _linalg_svd_of_result(_NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
 class _lu_unpack_result(_NamedTuple):
     P: Tensor
     L: Tensor
@@ -122,6 +147,10 @@ class _slogdet_result(_NamedTuple):
 class _sort_result(_NamedTuple):
     values: Tensor
     indices: Tensor
+class _svd_result(_NamedTuple):
+    U: Tensor
+    S: Tensor
+    V: Tensor
 class _topk_result(_NamedTuple):
     values: Tensor
     indices: Tensor
@@ -547,6 +576,7 @@ class Tensor:
     def permute(self, dims: _int | _Sequence[_int]) -> Tensor: ...
     @_overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor: ...
     def pow(self, exponent: Tensor | _Number) -> Tensor: ...
     def pow_(self, exponent: Tensor | _Number) -> Tensor: ...
     def prelu(self, weight: Tensor) -> Tensor: ...
@@ -652,6 +682,7 @@ class Tensor:
     def subtract(self, /, other, *, alpha=1) -> _Any: ...
     def subtract_(self, /, other, *, alpha=1) -> _Any: ...
     def sum(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor: ...
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> _svd_result: ...
     def swapaxes(self, /, dim0, dim1) -> _Any: ...
     def swapaxes_(self, *args, **kwargs) -> _Any: ...
     def swapdims(self, /, dim0, dim1) -> _Any: ...
@@ -1130,6 +1161,7 @@ def ones(*size: _int, dtype: _dtype | None = None, device: _device | _str | None
 def ones_like(input: Tensor, *, dtype: _dtype | None = None, device: _device | _str | None = None, requires_grad: _bool = False) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def permute(input: Tensor, dims: _int | _Sequence[_int]) -> Tensor: ...
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor: ...
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
 def pow_(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor: ...
@@ -1230,6 +1262,7 @@ strided: _Any
 def sub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor: ...
 def sub_(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor: ...
 def sum(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _svd_result: ...
 def t(input: Tensor) -> Tensor: ...
 def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...

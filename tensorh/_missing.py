@@ -122,23 +122,22 @@ igammac index_reduce instance_norm is_anomaly_check_nan_enabled is_autocast_cach
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss matrix_exp max_pool1d
 max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
-orgqr ormqr pdist pinverse pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
+orgqr ormqr pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
 resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
-svd triplet_margin_loss vmap
+triplet_margin_loss vmap
 """,
     "Tensor": """
 __cuda_array_interface__ cauchy_ corrcoef cov cummax cummin dim_order geometric_ geqrf grad_dtype
 histc histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ istft kthvalue
 log_normal_ logcumsumexp matrix_exp median mode multinomial nanmedian nanquantile new_empty_strided
-nonzero_static orgqr ormqr pin_memory pinverse quantile record_stream renorm renorm_ resize_as
-resize_as_ scatter_reduce scatter_reduce_ stft svd
+nonzero_static orgqr ormqr pin_memory quantile record_stream renorm renorm_ resize_as
+resize_as_ scatter_reduce scatter_reduce_ stft
 """,
     "torch.linalg": """
-cond eig eigh eigvals eigvalsh householder_product ldl_factor ldl_factor_ex ldl_solve
-lstsq matrix_exp matrix_rank matrix_sqrth pinv polar
-svd svdvals
+cond eig eigvals householder_product ldl_factor ldl_factor_ex ldl_solve
+matrix_exp
 """,
     "torch.nn": """
 AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d

@@ -105,16 +105,16 @@ typedef struct matrix_way {
 } matrix_way;
 enum { MATRIX_TILE = 16 };
 
-#define MATRIX_MOVE(name, T)                                                                       \
+#define MATRIX_MOVE(name, T, S)                                                                    \
     static void matrix_in_##name(const tni_planes *p, const matrix_way *w, int64_t r0, int64_t c0, \
                                  int64_t r1, int64_t c1) {                                         \
         for (int64_t c = c0; c < c1; c++) {                                                        \
             T *re = (T *)(void *)p->at[0] + c * p->ld, *im = (T *)(void *)p->at[1];                \
             const char *at = w->at + c * w->column;                                                \
-            for (int64_t r = r0; r < r1; r++) re[r] = *(const T *)(const void *)(at + r * w->row); \
+            for (int64_t r = r0; r < r1; r++) re[r] = *(const S *)(const void *)(at + r * w->row); \
             if (!im) continue;                                                                     \
             for (int64_t r = r0; r < r1; r++) {                                                    \
-                const T v = ((const T *)(const void *)(at + r * w->row))[1];                       \
+                const S v = ((const S *)(const void *)(at + r * w->row))[1];                       \
                 im[c * p->ld + r] = w->conjugated ? -v : v;                                        \
             }                                                                                      \
         }                                                                                          \
@@ -125,16 +125,18 @@ enum { MATRIX_TILE = 16 };
             const T *re = (const T *)(const void *)p->at[0] + r,                                   \
                     *im = (const T *)(const void *)p->at[1];                                       \
             char *at = w->at + r * w->row;                                                         \
-            for (int64_t c = c0; c < c1; c++) *(T *)(void *)(at + c * w->column) = re[c * p->ld];  \
+            for (int64_t c = c0; c < c1; c++)                                                      \
+                *(S *)(void *)(at + c * w->column) = (S)re[c * p->ld];                             \
             if (!im) continue;                                                                     \
             for (int64_t c = c0; c < c1; c++) {                                                    \
-                const T v = im[c * p->ld + r];                                                     \
-                ((T *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
+                const S v = (S)im[c * p->ld + r];                                                  \
+                ((S *)(void *)(at + c * w->column))[1] = w->conjugated ? -v : v;                   \
             }                                                                                      \
         }                                                                                          \
     }
-MATRIX_MOVE(f32, float)
-MATRIX_MOVE(f64, double)
+MATRIX_MOVE(f32, float, float)
+MATRIX_MOVE(f64, double, double)
+MATRIX_MOVE(wide, double, float)
 #undef MATRIX_MOVE
 
 static void matrix_tiles(const tni_planes *p, const matrix_way *w,
@@ -165,12 +167,18 @@ TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_t
     matrix_way w = matrix_way_of(t, like, i, how);
     w.m = p->m;
     w.n = p->n;
-    matrix_tiles(p, &w, p->bytes == 4 ? matrix_in_f32 : matrix_in_f64);
+    matrix_tiles(p, &w,
+                 p->bytes == 4                 ? matrix_in_f32
+                 : matrix_bytes(t->dtype) == 8 ? matrix_in_f64
+                                               : matrix_in_wide);
 }
 
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how) {
     const matrix_way w = matrix_way_of(t, t, i, how);
-    matrix_tiles(p, &w, p->bytes == 4 ? matrix_out_f32 : matrix_out_f64);
+    matrix_tiles(p, &w,
+                 p->bytes == 4                 ? matrix_out_f32
+                 : matrix_bytes(t->dtype) == 8 ? matrix_out_f64
+                                               : matrix_out_wide);
 }
 
 TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
@@ -236,4 +244,15 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
         c.im = fma(a.im, ratio, -a.re) / under;
     }
     return c;
+}
+
+TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why) {
+    const int64_t n = t->ndim ? t->size[t->ndim - 1] : 1;
+    for (int64_t i = 0; i < t->numel; i++) {
+        const tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
+        if (v.real == v.real) continue;
+        if (t->ndim < 2) return tn_fail(f, TN_LINALG, "%s", why);
+        return tn_fail(f, TN_LINALG, "batch element %lld: %s", (long long)(i / n), why);
+    }
+    return true;
 }

@@ -40,8 +40,8 @@ TNI_INLINE tni_planes tni_planes_part(const tni_planes *p, int64_t i, int64_t j,
 }
 /* The next matrix in *scratch, which moves behind it; not initialised. */
 TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n);
-/* Copies the upper left p->m x p->n corner of matrix i of t from and to it. The batches of t are
- * broadcast to those of `like`. */
+/* Copies the upper left p->m x p->n corner of matrix i of t, whose elements may be half as wide,
+ * from and to it. The batches of t are broadcast to those of `like`. */
 TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
                              int64_t i, int how);
 TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how);
@@ -113,6 +113,10 @@ TNI_INLINE tni_pair tni_re_im(double re, double im) {
     return p;
 }
 
+/* For verdict: false with the error `why`, which names the matrix, if one of its values, in the
+ * last dimension of t, is NaN: what an iteration leaves that does not end. */
+TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why);
+
 /* --- blocks (matrix_blocks.c) ----------------------------------------------------------------- */
 
 /* Systems and factorizations of at most so many columns go column by column, others by blocks. */
@@ -127,6 +131,7 @@ TN_PRIV void tni_planes_solve(const tni_planes *t, const tni_planes *x, bool upp
 TN_PRIV void tni_planes_solve_right(const tni_planes *x, const tni_planes *t, int how, bool unit);
 /* Columns [0, p->n) of from, in both planes. */
 TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from);
+TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j);
 TN_PRIV void tni_planes_unit(const tni_planes *p); /* ones on the diagonal, zeros elsewhere */
 
 #endif

@@ -111,6 +111,13 @@ TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from) {
             memcpy(to->at[part] + k * to->ld * to->bytes,
                    from->at[part] + k * from->ld * from->bytes, (size_t)(to->m * to->bytes));
 }
+TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j) {
+    for (int64_t r = 0; r < p->m; r++) {
+        const tni_pair v = tni_planes_get(p, r, i);
+        tni_planes_set(p, r, i, tni_planes_get(p, r, j));
+        tni_planes_set(p, r, j, v);
+    }
+}
 TN_PRIV void tni_planes_unit(const tni_planes *p) {
     block_clear(p);
     for (int64_t i = 0; i < p->m && i < p->n; i++) tni_planes_set(p, i, i, tni_re_im(1, 0));

@@ -2484,6 +2484,40 @@ TN_API tn_tensor *tnp_linalg_det(tn_tensor *A) {
     return tn_linalg_det_at(NULL, 0, &a);
 }
 
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_at(const char *file, int line,
+    const tn_linalg_eigh_args *args) {
+    tn_eigenvalues_eigenvectors r;
+    tn_call(&tni_row_linalg_eigh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh(tn_tensor *self, const char *UPLO) {
+    const tn_linalg_eigh_args a = {{NULL, NULL}, UPLO, self};
+    return tn_linalg_eigh_at(NULL, 0, &a);
+}
+
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_of_at(const char *file, int line,
+    const tn_linalg_eigh_of_args *args) {
+    tn_eigenvalues_eigenvectors r;
+    tn_call(&tni_row_linalg_eigh_of, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh_of(tn_tensor *A, const char *UPLO,
+    bool compute_v) {
+    const tn_linalg_eigh_of_args a = {{NULL, NULL}, UPLO, compute_v, A};
+    return tn_linalg_eigh_of_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,
+    const tn_linalg_eigvalsh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_eigvalsh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO) {
+    const tn_linalg_eigvalsh_args a = {NULL, UPLO, self};
+    return tn_linalg_eigvalsh_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
@@ -2503,6 +2537,30 @@ TN_API tn_inverse_info tn_linalg_inv_ex_at(const char *file, int line,
 TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors) {
     const tn_linalg_inv_ex_args a = {{NULL, NULL}, check_errors, A};
     return tn_linalg_inv_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_residuals_rank_singular_values tn_linalg_lstsq_at(const char *file, int line,
+    const tn_linalg_lstsq_args *args) {
+    tn_solution_residuals_rank_singular_values r;
+    tn_call(&tni_row_linalg_lstsq, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_residuals_rank_singular_values tnp_linalg_lstsq(tn_tensor *self, tn_tensor *b,
+    tn_maybe rcond, const char *driver) {
+    const tn_linalg_lstsq_args a = {rcond, driver, self, b};
+    return tn_linalg_lstsq_at(NULL, 0, &a);
+}
+
+TN_API tn_solution_rank tn_linalg_lstsq_matrix_at(const char *file, int line,
+    const tn_linalg_lstsq_matrix_args *args) {
+    tn_solution_rank r;
+    tn_call(&tni_row_linalg_lstsq_matrix, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_solution_rank tnp_linalg_lstsq_matrix(tn_tensor *self, tn_tensor *b, tn_maybe rcond,
+    bool full_rank) {
+    const tn_linalg_lstsq_matrix_args a = {rcond, full_rank, self, b};
+    return tn_linalg_lstsq_matrix_at(NULL, 0, &a);
 }
 
 TN_API tn_P_L_U tn_linalg_lu_at(const char *file, int line, const tn_linalg_lu_args *args) {
@@ -2558,6 +2616,72 @@ TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
 TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n) {
     const tn_linalg_matrix_power_args a = {NULL, self, n};
     return tn_linalg_matrix_power_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_rank_at(const char *file, int line,
+    const tn_linalg_matrix_rank_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_rank, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_rank(tn_tensor *self, double tol, bool hermitian) {
+    const tn_linalg_matrix_rank_args a = {NULL, hermitian, self, tol};
+    return tn_linalg_matrix_rank_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_rank_float_at(const char *file, int line,
+    const tn_linalg_matrix_rank_float_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_rank_float, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_rank_float(tn_tensor *self, tn_maybe atol, tn_maybe rtol,
+    bool hermitian) {
+    const tn_linalg_matrix_rank_float_args a = {NULL, atol, rtol, hermitian, self};
+    return tn_linalg_matrix_rank_float_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_sqrth_at(const char *file, int line,
+    const tn_linalg_matrix_sqrth_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_sqrth, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_sqrth(tn_tensor *self) {
+    const tn_linalg_matrix_sqrth_args a = {self};
+    return tn_linalg_matrix_sqrth_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_pinv_at(const char *file, int line, const tn_linalg_pinv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_pinv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_pinv(tn_tensor *self, double rcond, bool hermitian) {
+    const tn_linalg_pinv_args a = {NULL, hermitian, self, rcond};
+    return tn_linalg_pinv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_pinv_float_at(const char *file, int line,
+    const tn_linalg_pinv_float_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_pinv_float, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_pinv_float(tn_tensor *self, tn_maybe atol, tn_maybe rtol,
+    bool hermitian) {
+    const tn_linalg_pinv_float_args a = {NULL, atol, rtol, hermitian, self};
+    return tn_linalg_pinv_float_at(NULL, 0, &a);
+}
+
+TN_API tn_U_H tn_linalg_polar_at(const char *file, int line, const tn_linalg_polar_args *args) {
+    tn_U_H r;
+    tn_call(&tni_row_linalg_polar, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_H tnp_linalg_polar(tn_tensor *A) {
+    const tn_linalg_polar_args a = {{NULL, NULL}, A};
+    return tn_linalg_polar_at(NULL, 0, &a);
 }
 
 TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args) {
@@ -2625,6 +2749,39 @@ TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, boo
     bool unitriangular) {
     const tn_linalg_solve_triangular_args a = {NULL, left, unitriangular, self, B, upper};
     return tn_linalg_solve_triangular_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_Vh tn_linalg_svd_at(const char *file, int line, const tn_linalg_svd_args *args) {
+    tn_U_S_Vh r;
+    tn_call(&tni_row_linalg_svd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_Vh tnp_linalg_svd(tn_tensor *A, bool full_matrices, const char *driver) {
+    const tn_linalg_svd_args a = {{NULL, NULL, NULL}, full_matrices, driver, A};
+    return tn_linalg_svd_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_Vh tn_linalg_svd_of_at(const char *file, int line, const tn_linalg_svd_of_args *args)
+    {
+    tn_U_S_Vh r;
+    tn_call(&tni_row_linalg_svd_of, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_Vh tnp_linalg_svd_of(tn_tensor *A, bool full_matrices, bool compute_uv,
+    const char *driver) {
+    const tn_linalg_svd_of_args a = {{NULL, NULL, NULL}, full_matrices, compute_uv, driver, A};
+    return tn_linalg_svd_of_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_svdvals_at(const char *file, int line,
+    const tn_linalg_svdvals_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_svdvals, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_svdvals(tn_tensor *A, const char *driver) {
+    const tn_linalg_svdvals_args a = {NULL, driver, A};
+    return tn_linalg_svdvals_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
@@ -3561,6 +3718,16 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims) {
     return tn_permute_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_pinverse_at(const char *file, int line, const tn_pinverse_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pinverse, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pinverse(tn_tensor *self, double rcond) {
+    const tn_pinverse_args a = {rcond, self};
+    return tn_pinverse_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_polygamma, TN_PLAIN, file, line, args, &r);
@@ -4492,6 +4659,16 @@ TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args)
 TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
     const tn_sum_args a = {NULL, dim, keepdim, dtype, self};
     return tn_sum_at(NULL, 0, &a);
+}
+
+TN_API tn_U_S_V tn_svd_at(const char *file, int line, const tn_svd_args *args) {
+    tn_U_S_V r;
+    tn_call(&tni_row_svd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_U_S_V tnp_svd(tn_tensor *self, bool some, bool compute_uv) {
+    const tn_svd_args a = {{NULL, NULL, NULL}, some, compute_uv, self};
+    return tn_svd_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args) {

@@ -37,6 +37,39 @@ DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",
         "a keyword, as in torch's schema")
+ORACLE("linalg_eigh", "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = self")
+DIFFERS("operator", "linalg_eigh_of", "gradcheck", false, "compute_v=False",
+        "there are no eigenvectors")
+ORACLE("linalg_eigh_of", "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = A")
+DIFFERS("operator", "linalg_lstsq", "result 0", false, "rcond=0.5",
+        "the rank is that of singular values, not of pivots")
+DIFFERS("operator", "linalg_lstsq", "result 2", false, "rcond=0.5",
+        "the same")
+DIFFERS("operator", "linalg_lstsq", "grad", false, "rcond=0.5",
+        "the same")
+DIFFERS("operator", "linalg_lstsq", "gradcheck", false, "driver=gelsd",
+        "singular_values has no gradient, as in torch")
+DIFFERS("operator", "linalg_lstsq", "gradcheck", false, "driver=gelss",
+        "the same")
+DIFFERS("operator", "linalg_lstsq", "result 0", false, "rcond=1.0",
+        "the rank is that of singular values, not of pivots")
+DIFFERS("operator", "linalg_lstsq", "result 1", false, "rcond=1.0",
+        "the same")
+DIFFERS("operator", "linalg_lstsq", "result 2", false, "rcond=1.0",
+        "the same")
+DIFFERS("operator", "linalg_lstsq", "grad", false, "rcond=1.0",
+        "the same")
+DIFFERS("operator", "linalg_lstsq_matrix", "signature", false, "",
+        "torch has no such function")
+DIFFERS("operator", "linalg_lstsq_matrix", "result 0", false, "rcond=0.5",
+        "the rank is that of singular values, not of pivots")
+DIFFERS("operator", "linalg_lstsq_matrix", "result 1", false, "rcond=0.5",
+        "the same")
+DIFFERS("operator", "linalg_lstsq_matrix", "result 0", false, "rcond=1.0",
+        "the rank is that of singular values, not of pivots")
+DIFFERS("operator", "linalg_lstsq_matrix", "result 1", false, "rcond=1.0",
+        "the same")
+ORACLE("linalg_polar", "U H = A; orthogonal U")
 DIFFERS("operator", "linalg_qr", "gradcheck", false, "mode=r",
         "Q is not there")
 DIFFERS("operator", "linalg_qr", "gradcheck", false, "(3,2):invertible mode=complete",
@@ -44,6 +77,16 @@ DIFFERS("operator", "linalg_qr", "gradcheck", false, "(3,2):invertible mode=comp
 ORACLE("linalg_qr", "phase Q R; Q R = A; orthogonal Q")
 DIFFERS("operator", "linalg_solve_lu", "signature", false, "",
         "torch's returns the factors, too")
+DIFFERS("operator", "linalg_svd", "gradcheck", false, "(3,5):distinct",
+        "V is not unique")
+DIFFERS("operator", "linalg_svd", "gradcheck", false, "(2,4,3):distinct",
+        "U is not unique")
+ORACLE("linalg_svd", "phase U Vh; free U Vh; orthogonal U")
+DIFFERS("operator", "linalg_svd_of", "gradcheck", false, "full_matrices=True",
+        "U or V is not unique")
+DIFFERS("operator", "linalg_svd_of", "gradcheck", false, "compute_uv=False",
+        "there are no U and V")
+ORACLE("linalg_svd_of", "phase U Vh; free U Vh; orthogonal U")
 DIFFERS("operator", "logspace", "result 0", false, "base=0.0 dtype=complex64",
         "0 to a complex power is 0, as in pow; torch's vectors give NaN")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",
@@ -90,6 +133,9 @@ DIFFERS("operator", "std", "grad of tensor 0", true, "dim=[]",
         "torch's of an empty list is not that of the value")
 DIFFERS("operator", "sum", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
+DIFFERS("operator", "svd", "gradcheck", false, "some=False",
+        "V is not unique")
+ORACLE("svd", "phase U V; U S V' = self; orthogonal U; orthogonal V")
 DIFFERS("operator", "to", "parameter dtype", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "topk", "result 1", false, "",

@@ -439,6 +439,10 @@ static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, v
         s.value[0].as.tensor = tnp_clone(s.value[0].as.tensor, (tn_memory_format)0);
     tn_manual_seed(7);
     if (!sample_call(&s, TN_PLAIN, out, room, &n)) return false;
+    /* The phase of a complex factor moves with the input, the squares do not see it. */
+    for (int k = 0; k < n; k++)
+        if (out[k] && tni_is_complex(out[k]->dtype) && sample_oracle_has(c->s->row, "phase", k))
+            out[k] = tnp_real(tnp_mul(out[k], tnp_conj(out[k])));
     *nout = n;
     return true;
 }

@@ -110,6 +110,12 @@ torch_conv2d_input_grad, torch_conv2d_weight_grad = conv_input_grad(F.conv2d), c
 torch_conv3d_input_grad, torch_conv3d_weight_grad = conv_input_grad(F.conv3d), conv_weight_grad(F.conv3d)
 
 
+def torch_linalg_lstsq_matrix(self, b, rcond=None, full_rank=False):
+    x, _, rank, _ = torch.linalg.lstsq(self, b, rcond, driver="gels" if full_rank else "gelsy")
+    below = torch.zeros(*x.shape[:-2], max(0, self.shape[-2] - x.shape[-2]), x.shape[-1], dtype=x.dtype)
+    return torch.cat([x, below], -2).mT.contiguous().mT, rank
+
+
 def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
     return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
 

@@ -63,7 +63,8 @@ static void read_places(row *r) {
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
         const size_t n = strlen(spaces[i]);
         if (!strncmp(name, spaces[i], n) && name[n] == '_')
-            put(&t, "%s.%s%s", spaces[i], name + n + 1, more ? " " : "");
+            put(&t, "%s.%.*s%s", spaces[i], (int)strcspn(name + n + 1, "."), name + n + 1,
+                more ? " " : "");
     }
     if (more) put(&t, "%s", more);
     r->places = t.at;

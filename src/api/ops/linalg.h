@@ -306,6 +306,66 @@ TN_USE_RESULT TN_API tn_tensor *tnp_logdet(tn_tensor *self);
 #define tn_logdet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_logdet, .self = __VA_ARGS__))
 #endif
 
+/* --- eigenvalues of Hermitian matrices: linalg.eigh, linalg.eigvalsh --- */
+
+/* Eigenvalues in rising order and, with compute_v, eigenvectors as columns of Hermitian matrices,
+ * of which the triangle UPLO ('L' or 'U') is read.
+ *   schema  _linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues,
+ *           Tensor eigenvectors)
+ *   shapes  (*, n, n) -> (*, n) real, (*, n, n)
+ *   example tn_linalg_eigh_of(x) */
+typedef struct tn_linalg_eigh_of_args {
+    tn_eigenvalues_eigenvectors out;
+    const char *UPLO;
+    bool compute_v;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigh_of_args;
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_of_at(const char *file, int line,
+    const tn_linalg_eigh_of_args *args);
+TN_USE_RESULT TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh_of(tn_tensor *A, const char *UPLO,
+    bool compute_v);
+#ifndef __cplusplus
+#define tn_linalg_eigh_of(...) TNI_CALL(tn_linalg_eigh_of, .UPLO = "L", .compute_v = true, \
+    .A = __VA_ARGS__)
+#endif
+
+/* Eigenvalues in rising order and eigenvectors as columns of Hermitian matrices, of which the
+ * triangle UPLO ('L' or 'U') is read.
+ *   schema  linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)
+ *   shapes  (*, n, n) -> (*, n) real, (*, n, n)
+ *   example tn_linalg_eigh(x) */
+typedef struct tn_linalg_eigh_args {
+    tn_eigenvalues_eigenvectors out;
+    const char *UPLO;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigh_args;
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_at(const char *file, int line,
+    const tn_linalg_eigh_args *args);
+TN_USE_RESULT TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh(tn_tensor *self, const char *UPLO);
+#ifndef __cplusplus
+#define tn_linalg_eigh(...) TNI_CALL(tn_linalg_eigh, .UPLO = "L", .self = __VA_ARGS__)
+#endif
+
+/* Eigenvalues in rising order of Hermitian matrices, of which the triangle UPLO ('L' or 'U') is
+ * read.
+ *   schema  linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor
+ *   shapes  (*, n, n) -> (*, n) real
+ *   example tn_linalg_eigvalsh(x) */
+typedef struct tn_linalg_eigvalsh_args {
+    tn_tensor *out;
+    const char *UPLO;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigvalsh_args;
+TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,
+    const tn_linalg_eigvalsh_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO);
+#ifndef __cplusplus
+#define tn_linalg_eigvalsh(...) TNI_CALL(tn_linalg_eigvalsh, .UPLO = "L", .self = __VA_ARGS__)
+#endif
+
 /* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
  * tensorinv, tensorsolve --- */
 
@@ -485,6 +545,180 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tenso
     .self = self_, .other = __VA_ARGS__)
 #endif
 
+/* --- what stands on singular values: linalg.pinv, matrix_rank, lstsq, polar, matrix_sqrth --- */
+
+/* The pseudoinverse: singular values count as 0 unless they exceed atol and rtol times the largest,
+ * rtol being eps max(m, n) by default (0 where atol is given). With hermitian only the lower
+ * triangle is read.
+ *   schema  linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+ *           hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m), float32, float64 or complex
+ *   example tn_linalg_pinv_float(x) */
+typedef struct tn_linalg_pinv_float_args {
+    tn_tensor *out;
+    tn_maybe atol, rtol;
+    bool hermitian;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_pinv_float_args;
+TN_API tn_tensor *tn_linalg_pinv_float_at(const char *file, int line,
+    const tn_linalg_pinv_float_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv_float(tn_tensor *self, tn_maybe atol,
+    tn_maybe rtol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_pinv_float(...) TNI_CALL(tn_linalg_pinv_float, .atol = TN_NO_FLOAT, \
+    .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#endif
+
+/* linalg_pinv_float with rtol = rcond.
+ *   schema  linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m)
+ *   example tn_linalg_pinv(x, 1e-3) */
+typedef struct tn_linalg_pinv_args {
+    tn_tensor *out;
+    bool hermitian;
+    tn_tensor *self;
+    double rcond;
+    TNI_NAMED_OPTIONS
+} tn_linalg_pinv_args;
+TN_API tn_tensor *tn_linalg_pinv_at(const char *file, int line, const tn_linalg_pinv_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv(tn_tensor *self, double rcond, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_pinv(self_, ...) TNI_CALL(tn_linalg_pinv, .self = self_, .rcond = __VA_ARGS__)
+#endif
+
+/* linalg_pinv.
+ *   schema  pinverse(Tensor self, float rcond=1e-15) -> Tensor
+ *   shapes  (*, m, n) -> (*, n, m)
+ *   example tn_pinverse(x) */
+typedef struct tn_pinverse_args {
+    double rcond;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_pinverse_args;
+TN_USE_RESULT TN_API tn_tensor *tn_pinverse_at(const char *file, int line,
+    const tn_pinverse_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pinverse(tn_tensor *self, double rcond);
+#ifndef __cplusplus
+#define tn_pinverse(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_pinverse, .rcond = 1e-15, \
+    .self = __VA_ARGS__))
+#endif
+
+/* The number of singular values above atol and rtol times the largest; by default rtol is eps
+ * max(m, n), 0 where atol is given. With hermitian only the lower triangle is read.
+ *   schema  linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float?
+ *           rtol=None, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*) int64
+ *   example tn_linalg_matrix_rank_float(x) */
+typedef struct tn_linalg_matrix_rank_float_args {
+    tn_tensor *out;
+    tn_maybe atol, rtol;
+    bool hermitian;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_rank_float_args;
+TN_API tn_tensor *tn_linalg_matrix_rank_float_at(const char *file, int line,
+    const tn_linalg_matrix_rank_float_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank_float(tn_tensor *self, tn_maybe atol,
+    tn_maybe rtol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_matrix_rank_float(...) TNI_CALL(tn_linalg_matrix_rank_float, \
+    .atol = TN_NO_FLOAT, .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#endif
+
+/* The number of singular values above tol.
+ *   schema  linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
+ *   shapes  (*, m, n) -> (*) int64
+ *   example tn_linalg_matrix_rank(x, 0.1) */
+typedef struct tn_linalg_matrix_rank_args {
+    tn_tensor *out;
+    bool hermitian;
+    tn_tensor *self;
+    double tol;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_rank_args;
+TN_API tn_tensor *tn_linalg_matrix_rank_at(const char *file, int line,
+    const tn_linalg_matrix_rank_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank(tn_tensor *self, double tol, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_matrix_rank(self_, ...) TNI_CALL(tn_linalg_matrix_rank, .self = self_, \
+    .tol = __VA_ARGS__)
+#endif
+
+/* A = U H: U with orthonormal columns, H Hermitian and positive semidefinite.
+ *   schema  linalg_polar(Tensor A) -> (Tensor U, Tensor H)
+ *   shapes  (*, m, n), m >= n -> (*, m, n), (*, n, n)
+ *   example tn_linalg_polar(x) */
+typedef struct tn_linalg_polar_args {
+    tn_U_H out;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_polar_args;
+TN_API tn_U_H tn_linalg_polar_at(const char *file, int line, const tn_linalg_polar_args *args);
+TN_USE_RESULT TN_API tn_U_H tnp_linalg_polar(tn_tensor *A);
+#ifndef __cplusplus
+#define tn_linalg_polar(...) TNI_CALL(tn_linalg_polar, .A = __VA_ARGS__)
+#endif
+
+/* The Hermitian positive definite X with X X = self, of which the lower triangle is read.
+ *   schema  linalg_matrix_sqrth(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n)
+ *   example tn_linalg_matrix_sqrth(x) */
+typedef struct tn_linalg_matrix_sqrth_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_sqrth_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linalg_matrix_sqrth_at(const char *file, int line,
+    const tn_linalg_matrix_sqrth_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_sqrth(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_matrix_sqrth(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_linalg_matrix_sqrth, \
+    .self = __VA_ARGS__))
+#endif
+
+/* The solutions of linalg_lstsq for batches of self's shape, with zeros below if self has more rows
+ * than columns, and the ranks. With full_rank these are not looked at.
+ *   schema  _linalg_lstsq_matrices(Tensor self, Tensor b, float? rcond=None, bool
+ *           full_rank=False) -> (Tensor solution, Tensor rank)
+ *   shapes  (*, m, n), (*, m, k) -> (*, max(m, n), k), (*)
+ *   example tn_linalg_lstsq_matrix(x, y) */
+typedef struct tn_linalg_lstsq_matrix_args {
+    tn_maybe rcond;
+    bool full_rank;
+    tn_tensor *self, *b;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lstsq_matrix_args;
+TN_USE_RESULT TN_API tn_solution_rank tn_linalg_lstsq_matrix_at(const char *file, int line,
+    const tn_linalg_lstsq_matrix_args *args);
+TN_USE_RESULT TN_API tn_solution_rank tnp_linalg_lstsq_matrix(tn_tensor *self, tn_tensor *b,
+    tn_maybe rcond, bool full_rank);
+#ifndef __cplusplus
+#define tn_linalg_lstsq_matrix(self_, ...) TNI_CALL(tn_linalg_lstsq_matrix, .rcond = TN_NO_FLOAT, \
+    .self = self_, .b = __VA_ARGS__)
+#endif
+
+/* X that makes |self X - b| least, the shortest of these if there are several; b may be a vector.
+ * driver: gels (full rank), gelsy, gelsd, gelss (singular values up to rcond times the largest
+ * count as 0; eps max(m, n) by default). residuals, of m > n and not gelsy: the squares that
+ * remain; rank: not gels; singular_values: gelsd and gelss.
+ *   schema  linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) ->
+ *           (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)
+ *   shapes  (*, m, n), (*, m, k) or (*, m) -> (*, n, k) or (*, n), (*, k), (*), (*, min(m, n))
+ *   example tn_linalg_lstsq(x, y) */
+typedef struct tn_linalg_lstsq_args {
+    tn_maybe rcond;
+    const char *driver;
+    tn_tensor *self, *b;
+    TNI_NAMED_OPTIONS
+} tn_linalg_lstsq_args;
+TN_USE_RESULT TN_API tn_solution_residuals_rank_singular_values tn_linalg_lstsq_at(const char *file, int line, const tn_linalg_lstsq_args *args);
+TN_USE_RESULT TN_API tn_solution_residuals_rank_singular_values tnp_linalg_lstsq(tn_tensor *self,
+    tn_tensor *b, tn_maybe rcond, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_lstsq(self_, ...) TNI_CALL(tn_linalg_lstsq, .rcond = TN_NO_FLOAT, \
+    .self = self_, .b = __VA_ARGS__)
+#endif
+
 /* --- A = P L U and systems by it: linalg.lu_factor_ex, lu_factor, lu, lu_solve, lu_unpack --- */
 
 /* A = P L U with partial pivoting, packed: L below the diagonal (its own is ones), U on and above
@@ -661,6 +895,81 @@ TN_USE_RESULT TN_API tn_solution_cloned_coefficient tnp_triangular_solve(tn_tens
 #ifndef __cplusplus
 #define tn_triangular_solve(self_, ...) TNI_CALL(tn_triangular_solve, .upper = true, \
     .self = self_, .A = __VA_ARGS__)
+#endif
+
+/* --- A = U diag(S) V^H: linalg.svd, linalg.svdvals, svd --- */
+
+/* linalg_svd; without compute_uv, U and Vh are empty.
+ *   schema  _linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str?
+ *           driver=None) -> (Tensor U, Tensor S, Tensor Vh)
+ *   shapes  (*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)
+ *   example tn_linalg_svd_of(x) */
+typedef struct tn_linalg_svd_of_args {
+    tn_U_S_Vh out;
+    bool full_matrices, compute_uv;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svd_of_args;
+TN_API tn_U_S_Vh tn_linalg_svd_of_at(const char *file, int line, const tn_linalg_svd_of_args *args);
+TN_USE_RESULT TN_API tn_U_S_Vh tnp_linalg_svd_of(tn_tensor *A, bool full_matrices, bool compute_uv,
+    const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svd_of(...) TNI_CALL(tn_linalg_svd_of, .compute_uv = true, .A = __VA_ARGS__)
+#endif
+
+/* A = U diag(S) Vh: orthonormal columns in U and rows in Vh, S in falling order. With full_matrices
+ * U and Vh are square, else they have min(m, n) columns and rows.
+ *   schema  linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U,
+ *           Tensor S, Tensor Vh)
+ *   shapes  (*, m, n) -> (*, m, m or k), (*, k) real, (*, n or k, n), k = min(m, n)
+ *   example tn_linalg_svd(x) */
+typedef struct tn_linalg_svd_args {
+    tn_U_S_Vh out;
+    bool full_matrices;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svd_args;
+TN_API tn_U_S_Vh tn_linalg_svd_at(const char *file, int line, const tn_linalg_svd_args *args);
+TN_USE_RESULT TN_API tn_U_S_Vh tnp_linalg_svd(tn_tensor *A, bool full_matrices, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svd(...) TNI_CALL(tn_linalg_svd, .full_matrices = true, .A = __VA_ARGS__)
+#endif
+
+/* The singular values in falling order.
+ *   schema  linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
+ *   shapes  (*, m, n) -> (*, min(m, n)) real
+ *   example tn_linalg_svdvals(x) */
+typedef struct tn_linalg_svdvals_args {
+    tn_tensor *out;
+    const char *driver;
+    tn_tensor *A;
+    TNI_NAMED_OPTIONS
+} tn_linalg_svdvals_args;
+TN_API tn_tensor *tn_linalg_svdvals_at(const char *file, int line,
+    const tn_linalg_svdvals_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_svdvals(tn_tensor *A, const char *driver);
+#ifndef __cplusplus
+#define tn_linalg_svdvals(...) TNI_CALL(tn_linalg_svdvals, .A = __VA_ARGS__)
+#endif
+
+/* U, S and V (not its adjoint) of self; some is full_matrices=False. Without compute_uv U and V are
+ * zeros.
+ *   schema  svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S,
+ *           Tensor V)
+ *   shapes  (*, m, n) -> (*, m, k or m), (*, k) real, (*, n, k or n), k = min(m, n)
+ *   example tn_svd(x) */
+typedef struct tn_svd_args {
+    tn_U_S_V out;
+    bool some, compute_uv;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_svd_args;
+TN_API tn_U_S_V tn_svd_at(const char *file, int line, const tn_svd_args *args);
+TN_USE_RESULT TN_API tn_U_S_V tnp_svd(tn_tensor *self, bool some, bool compute_uv);
+#ifndef __cplusplus
+#define tn_svd(...) TNI_CALL(tn_svd, .some = true, .compute_uv = true, .self = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

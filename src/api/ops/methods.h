@@ -1135,6 +1135,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_list d
     site at = site()) const {
     return tn::permute<K>(p_, dims, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(first_option<double> rcond = 1e-15, site at = site()) const {
+    return tn::pinverse<K>(p_, rcond, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(pinverse_options o,
+    site at = site()) const {
+    return tn::pinverse<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one pow(tensor_or_number exponent, out_options o = {},
     site at = site()) const {
     return tn::pow<K>(p_, exponent, o, at);
@@ -1420,6 +1427,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_list dim =
 }
 template <class K = as_objects> typename K::one sum(sum_options o, site at = site()) const {
     return tn::sum<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_U_S_V>::type svd(flag some = true, flag compute_uv = true, site at = site()) const {
+    return tn::svd<K>(p_, some, compute_uv, at);
+}
+template <class K = as_objects> typename K::template many<tn_U_S_V>::type svd(svd_options o,
+    site at = site()) const {
+    return tn::svd<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one t(site at = site()) const {
     return tn::t<K>(p_, at);

@@ -1670,6 +1670,48 @@ template <class K = as_objects> inline typename K::one det(tensor_ref A, out_opt
 }
 }
 namespace linalg {
+struct eigh_options {
+    typedef eigh_options self_;
+    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(const char *, UPLO, "L")
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, const char *UPLO = "L", site at = site()) {
+    return K::call(tn_linalg_eigh_at, at, {{}, UPLO, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, eigh_options o, site at = site()) {
+    return K::call(tn_linalg_eigh_at, at, {o.out, o.UPLO, self.value}, o.out);
+}
+}
+namespace linalg {
+struct eigh_of_options {
+    typedef eigh_of_options self_;
+    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(const char *, UPLO, "L")
+    TNI_OPTION(flag, compute_v, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, const char *UPLO = "L", flag compute_v = true, site at = site()) {
+    return K::call(tn_linalg_eigh_of_at, at, {{}, UPLO, compute_v.value, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, eigh_of_options o, site at = site()) {
+    return K::call(tn_linalg_eigh_of_at, at, {o.out, o.UPLO, o.compute_v.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct eigvalsh_options {
+    typedef eigvalsh_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(const char *, UPLO, "L")
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one eigvalsh(tensor_ref self,
+    const char *UPLO = "L", site at = site()) {
+    return K::call(tn_linalg_eigvalsh_at, at, {nullptr, UPLO, self.value});
+}
+template <class K = as_objects> inline typename K::one eigvalsh(tensor_ref self,
+    eigvalsh_options o, site at = site()) {
+    return K::call(tn_linalg_eigvalsh_at, at, {o.out.value, o.UPLO, self.value}, o.out);
+}
+}
+namespace linalg {
 template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
     site at = site()) {
     return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
@@ -1686,6 +1728,33 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, inv_ex_options o, site at = site()) {
     return K::call(tn_linalg_inv_ex_at, at, {o.out, o.check_errors.value, A.value}, o.out);
+}
+}
+namespace linalg {
+struct lstsq_options {
+    typedef lstsq_options self_;
+    TNI_OPTION(tn_maybe, rcond, TN_NO_FLOAT)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_residuals_rank_singular_values>::type lstsq(tensor_ref self, tensor_ref b, tn_maybe rcond = TN_NO_FLOAT, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_lstsq_at, at, {rcond, driver, self.value, b.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_residuals_rank_singular_values>::type lstsq(tensor_ref self, tensor_ref b, lstsq_options o, site at = site()) {
+    return K::call(tn_linalg_lstsq_at, at, {o.rcond, o.driver, self.value, b.value});
+}
+}
+namespace linalg {
+struct lstsq_matrix_options {
+    typedef lstsq_matrix_options self_;
+    TNI_OPTION(tn_maybe, rcond, TN_NO_FLOAT)
+    TNI_OPTION(flag, full_rank, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_rank>::type lstsq_matrices(tensor_ref self, tensor_ref b, tn_maybe rcond = TN_NO_FLOAT, flag full_rank = false, site at = site()) {
+    return K::call(tn_linalg_lstsq_matrix_at, at, {rcond, full_rank.value, self.value, b.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_solution_rank>::type lstsq_matrices(tensor_ref self, tensor_ref b, lstsq_matrix_options o, site at = site()) {
+    return K::call(tn_linalg_lstsq_matrix_at, at, {o.rcond, o.full_rank.value, self.value,
+        b.value});
 }
 }
 namespace linalg {
@@ -1752,6 +1821,83 @@ namespace linalg {
 template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
     out_options o = {}, site at = site()) {
     return K::call(tn_linalg_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
+}
+}
+namespace linalg {
+struct matrix_rank_options {
+    typedef matrix_rank_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_rank(tensor_ref self,
+    double tol, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_at, at, {nullptr, hermitian.value, self.value, tol});
+}
+template <class K = as_objects> inline typename K::one matrix_rank(tensor_ref self, double tol,
+    matrix_rank_options o, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_at, at, {o.out.value, o.hermitian.value, self.value, tol},
+        o.out);
+}
+}
+namespace linalg {
+struct matrix_rank_float_options {
+    typedef matrix_rank_float_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(tn_maybe, atol, TN_NO_FLOAT)
+    TNI_OPTION(tn_maybe, rtol, TN_NO_FLOAT)
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_rank(tensor_ref self,
+    tn_maybe atol = TN_NO_FLOAT, tn_maybe rtol = TN_NO_FLOAT, flag hermitian = false,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_rank_float_at, at, {nullptr, atol, rtol, hermitian.value,
+        self.value});
+}
+template <class K = as_objects> inline typename K::one matrix_rank(tensor_ref self,
+    matrix_rank_float_options o, site at = site()) {
+    return K::call(tn_linalg_matrix_rank_float_at, at, {o.out.value, o.atol, o.rtol,
+        o.hermitian.value, self.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_sqrth(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_sqrth_at, at, {self.value});
+}
+}
+namespace linalg {
+typedef matrix_rank_options pinv_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinv(tensor_ref self,
+    double rcond, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_pinv_at, at, {nullptr, hermitian.value, self.value, rcond});
+}
+template <class K = as_objects> inline typename K::one pinv(tensor_ref self, double rcond,
+    pinv_options o, site at = site()) {
+    return K::call(tn_linalg_pinv_at, at, {o.out.value, o.hermitian.value, self.value, rcond},
+        o.out);
+}
+}
+namespace linalg {
+typedef matrix_rank_float_options pinv_float_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinv(tensor_ref self,
+    tn_maybe atol = TN_NO_FLOAT, tn_maybe rtol = TN_NO_FLOAT, flag hermitian = false,
+    site at = site()) {
+    return K::call(tn_linalg_pinv_float_at, at, {nullptr, atol, rtol, hermitian.value, self.value});
+}
+template <class K = as_objects> inline typename K::one pinv(tensor_ref self, pinv_float_options o,
+    site at = site()) {
+    return K::call(tn_linalg_pinv_float_at, at, {o.out.value, o.atol, o.rtol, o.hermitian.value,
+        self.value}, o.out);
+}
+}
+namespace linalg {
+struct polar_options {
+    typedef polar_options self_;
+    TNI_OPTION(tn_U_H, out, tn_U_H())
+};
+template <class K = as_objects> inline typename K::template many<tn_U_H>::type polar(tensor_ref A,
+    polar_options o = {}, site at = site()) {
+    return K::call(tn_linalg_polar_at, at, {o.out, A.value}, o.out);
 }
 }
 namespace linalg {
@@ -1837,6 +1983,53 @@ template <class K = as_objects> inline typename K::one solve_triangular(tensor_r
     tensor_ref B, flag upper, solve_triangular_options o, site at = site()) {
     return K::call(tn_linalg_solve_triangular_at, at, {o.out.value, o.left.value,
         o.unitriangular.value, self.value, B.value, upper.value}, o.out);
+}
+}
+namespace linalg {
+struct svd_options {
+    typedef svd_options self_;
+    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(flag, full_matrices, true)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_Vh>::type svd(tensor_ref A, flag full_matrices = true, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svd_at, at, {{}, full_matrices.value, driver, A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd(tensor_ref A,
+    svd_options o, site at = site()) {
+    return K::call(tn_linalg_svd_at, at, {o.out, o.full_matrices.value, o.driver, A.value}, o.out);
+}
+}
+namespace linalg {
+struct svd_of_options {
+    typedef svd_of_options self_;
+    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(flag, full_matrices, false)
+    TNI_OPTION(flag, compute_uv, true)
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_Vh>::type svd_of(tensor_ref A, flag full_matrices = false, flag compute_uv = true, const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svd_of_at, at, {{}, full_matrices.value, compute_uv.value, driver,
+        A.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd_of(tensor_ref A, svd_of_options o, site at = site()) {
+    return K::call(tn_linalg_svd_of_at, at, {o.out, o.full_matrices.value, o.compute_uv.value,
+        o.driver, A.value}, o.out);
+}
+}
+namespace linalg {
+struct svdvals_options {
+    typedef svdvals_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(const char *, driver, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one svdvals(tensor_ref A,
+    const char *driver = nullptr, site at = site()) {
+    return K::call(tn_linalg_svdvals_at, at, {nullptr, driver, A.value});
+}
+template <class K = as_objects> inline typename K::one svdvals(tensor_ref A, svdvals_options o,
+    site at = site()) {
+    return K::call(tn_linalg_svdvals_at, at, {o.out.value, o.driver, A.value}, o.out);
 }
 }
 namespace linalg {
@@ -2468,6 +2661,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(ten
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
 }
+struct pinverse_options {
+    typedef pinverse_options self_;
+    TNI_OPTION(double, rcond, 1e-15)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinverse(tensor_ref self,
+    first_option<double> rcond = 1e-15, site at = site()) {
+    return K::call(tn_pinverse_at, at, {rcond.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pinverse(tensor_ref self,
+    pinverse_options o, site at = site()) {
+    return K::call(tn_pinverse_at, at, {o.rcond, self.value});
+}
 template <class K = as_objects> inline typename K::one polygamma(integer n, tensor_ref self,
     out_options o = {}, site at = site()) {
     return K::call(tn_polygamma_at, at, {o.out.value, n.value, self.value}, o.out);
@@ -3040,6 +3245,18 @@ template <class K = as_objects> inline typename K::one sum(tensor_ref self, sum_
     return K::call(tn_sum_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype, self.value},
         o.out);
 }
+struct svd_options {
+    typedef svd_options self_;
+    TNI_OPTION(tn_U_S_V, out, tn_U_S_V())
+    TNI_OPTION(flag, some, true)
+    TNI_OPTION(flag, compute_uv, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_U_S_V>::type svd(tensor_ref self, flag some = true, flag compute_uv = true, site at = site()) {
+    return K::call(tn_svd_at, at, {{}, some.value, compute_uv.value, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_U_S_V>::type svd(tensor_ref self, svd_options o, site at = site()) {
+    return K::call(tn_svd_at, at, {o.out, o.some.value, o.compute_uv.value, self.value}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one t(tensor_ref self,
     site at = site()) {
     return K::call(tn_t_at, at, {self.value});
@@ -3578,13 +3795,24 @@ TNI_TN_END
 #define tn_linalg_cholesky(...) tn::linalg::cholesky<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky_ex(...) tn::linalg::cholesky_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_det(...) tn::linalg::det<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigh(...) tn::linalg::eigh<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigh_of(...) tn::linalg::eigh_of<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigvalsh(...) tn::linalg::eigvalsh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lstsq(...) tn::linalg::lstsq<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_lstsq_matrix(...) tn::linalg::lstsq_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu(...) tn::linalg::lu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_rank(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_rank_float(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_sqrth(...) tn::linalg::matrix_sqrth<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_pinv(...) tn::linalg::pinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_pinv_float(...) tn::linalg::pinv<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_polar(...) tn::linalg::polar<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_qr(...) tn::linalg::qr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_slogdet(...) tn::linalg::slogdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve(...) tn::linalg::solve<tn::detail::as_c>(__VA_ARGS__)
@@ -3592,6 +3820,9 @@ TNI_TN_END
 #define tn_linalg_solve_lu(...) tn::linalg::solve_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_solve_triangular(...) \
     tn::linalg::solve_triangular<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svd(...) tn::linalg::svd<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svd_of(...) tn::linalg::svd_of<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_svdvals(...) tn::linalg::svdvals<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_tensorinv(...) tn::linalg::tensorinv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_tensorsolve(...) tn::linalg::tensorsolve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_vector_norm(...) tn::linalg::vector_norm<tn::detail::as_c>(__VA_ARGS__)
@@ -3688,6 +3919,7 @@ TNI_TN_END
 #define tn_ones_like(...) tn::ones_like<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_(...) tn::pow_<tn::detail::as_c>(__VA_ARGS__)
@@ -3789,6 +4021,7 @@ TNI_TN_END
 #define tn_sub_scalar(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub_scalar_(...) tn::sub_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sum(...) tn::sum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_svd(...) tn::svd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_t(...) tn::t<tn::detail::as_c>(__VA_ARGS__)
 #define tn_take_along_dim(...) tn::take_along_dim<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tan(...) tn::tan<tn::detail::as_c>(__VA_ARGS__)

@@ -69,6 +69,21 @@ struct detail::in_objects<tn_L_info> {
         return r;
     }
 };
+struct eigenvalues_eigenvectors {
+    tensor eigenvalues, eigenvectors;
+};
+template <>
+struct detail::in_objects<tn_eigenvalues_eigenvectors> {
+    typedef eigenvalues_eigenvectors type;
+    static type made(const tn_eigenvalues_eigenvectors &c) {
+        type r = {tensor::take(c.eigenvalues), tensor::take(c.eigenvectors)};
+        return r;
+    }
+    static type borrowed(const tn_eigenvalues_eigenvectors &c) {
+        type r = {tensor(c.eigenvalues), tensor(c.eigenvectors)};
+        return r;
+    }
+};
 struct inverse_info {
     tensor inverse, info;
 };
@@ -81,6 +96,38 @@ struct detail::in_objects<tn_inverse_info> {
     }
     static type borrowed(const tn_inverse_info &c) {
         type r = {tensor(c.inverse), tensor(c.info)};
+        return r;
+    }
+};
+struct solution_residuals_rank_singular_values {
+    tensor solution, residuals, rank, singular_values;
+};
+template <>
+struct detail::in_objects<tn_solution_residuals_rank_singular_values> {
+    typedef solution_residuals_rank_singular_values type;
+    static type made(const tn_solution_residuals_rank_singular_values &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.residuals), tensor::take(c.rank),
+            tensor::take(c.singular_values)};
+        return r;
+    }
+    static type borrowed(const tn_solution_residuals_rank_singular_values &c) {
+        type r = {tensor(c.solution), tensor(c.residuals), tensor(c.rank),
+            tensor(c.singular_values)};
+        return r;
+    }
+};
+struct solution_rank {
+    tensor solution, rank;
+};
+template <>
+struct detail::in_objects<tn_solution_rank> {
+    typedef solution_rank type;
+    static type made(const tn_solution_rank &c) {
+        type r = {tensor::take(c.solution), tensor::take(c.rank)};
+        return r;
+    }
+    static type borrowed(const tn_solution_rank &c) {
+        type r = {tensor(c.solution), tensor(c.rank)};
         return r;
     }
 };
@@ -129,6 +176,21 @@ struct detail::in_objects<tn_LU_pivots_info> {
         return r;
     }
 };
+struct U_H {
+    tensor U, H;
+};
+template <>
+struct detail::in_objects<tn_U_H> {
+    typedef U_H type;
+    static type made(const tn_U_H &c) {
+        type r = {tensor::take(c.U), tensor::take(c.H)};
+        return r;
+    }
+    static type borrowed(const tn_U_H &c) {
+        type r = {tensor(c.U), tensor(c.H)};
+        return r;
+    }
+};
 struct Q_R {
     tensor Q, R;
 };
@@ -174,6 +236,21 @@ struct detail::in_objects<tn_result_info> {
         return r;
     }
 };
+struct U_S_Vh {
+    tensor U, S, Vh;
+};
+template <>
+struct detail::in_objects<tn_U_S_Vh> {
+    typedef U_S_Vh type;
+    static type made(const tn_U_S_Vh &c) {
+        type r = {tensor::take(c.U), tensor::take(c.S), tensor::take(c.Vh)};
+        return r;
+    }
+    static type borrowed(const tn_U_S_Vh &c) {
+        type r = {tensor(c.U), tensor(c.S), tensor(c.Vh)};
+        return r;
+    }
+};
 struct values_indices {
     tensor values, indices;
 };
@@ -186,6 +263,21 @@ struct detail::in_objects<tn_values_indices> {
     }
     static type borrowed(const tn_values_indices &c) {
         type r = {tensor(c.values), tensor(c.indices)};
+        return r;
+    }
+};
+struct U_S_V {
+    tensor U, S, V;
+};
+template <>
+struct detail::in_objects<tn_U_S_V> {
+    typedef U_S_V type;
+    static type made(const tn_U_S_V &c) {
+        type r = {tensor::take(c.U), tensor::take(c.S), tensor::take(c.V)};
+        return r;
+    }
+    static type borrowed(const tn_U_S_V &c) {
+        type r = {tensor(c.U), tensor(c.S), tensor(c.V)};
         return r;
     }
 };

@@ -35,9 +35,18 @@ typedef struct tn_mantissa_exponent {
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
+typedef struct tn_eigenvalues_eigenvectors {
+    tn_tensor *eigenvalues, *eigenvectors;
+} tn_eigenvalues_eigenvectors;
 typedef struct tn_inverse_info {
     tn_tensor *inverse, *info;
 } tn_inverse_info;
+typedef struct tn_solution_residuals_rank_singular_values {
+    tn_tensor *solution, *residuals, *rank, *singular_values;
+} tn_solution_residuals_rank_singular_values;
+typedef struct tn_solution_rank {
+    tn_tensor *solution, *rank;
+} tn_solution_rank;
 typedef struct tn_P_L_U {
     tn_tensor *P, *L, *U;
 } tn_P_L_U;
@@ -47,6 +56,9 @@ typedef struct tn_LU_pivots {
 typedef struct tn_LU_pivots_info {
     tn_tensor *LU, *pivots, *info;
 } tn_LU_pivots_info;
+typedef struct tn_U_H {
+    tn_tensor *U, *H;
+} tn_U_H;
 typedef struct tn_Q_R {
     tn_tensor *Q, *R;
 } tn_Q_R;
@@ -56,9 +68,15 @@ typedef struct tn_sign_logabsdet {
 typedef struct tn_result_info {
     tn_tensor *result, *info;
 } tn_result_info;
+typedef struct tn_U_S_Vh {
+    tn_tensor *U, *S, *Vh;
+} tn_U_S_Vh;
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
+typedef struct tn_U_S_V {
+    tn_tensor *U, *S, *V;
+} tn_U_S_V;
 typedef struct tn_solution_cloned_coefficient {
     tn_tensor *solution, *cloned_coefficient;
 } tn_solution_cloned_coefficient;

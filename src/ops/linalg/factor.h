@@ -22,6 +22,21 @@ TNI_INLINE tn_tensor *tni_in_columns(tn_tensor *t) {
     t = tnp_clone(tnp_transpose(t, -2, -1), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
     return tnp_transpose(t, -2, -1);
 }
+/* t with the number `value` on the diagonals of its matrices. */
+TNI_INLINE tn_tensor *tni_diagonal_filled(tn_tensor *t, double value) {
+    if (!t) return NULL;
+    return tnp_masked_fill_scalar(
+        t, tnp_eye_m(t->size[t->ndim - 2], t->size[t->ndim - 1], TN_BOOL, (tn_device_id)t->device),
+        tn_float(value));
+}
+/* Square matrices with t's last dimension on their diagonals. */
+TNI_INLINE tn_tensor *tni_diagonal_of(tn_tensor *t) {
+    return t ? tnp_mul(tnp_unsqueeze(t, -2), tni_unit_of(t, t->size[t->ndim - 1])) : NULL;
+}
+/* For compose: whether input k is recorded. */
+TNI_INLINE bool tni_grows_tape(const tn_frame *f, int k) {
+    return (f->in[k]->flags & TNI_REQUIRES) && !tni_state(f->block)->no_grad;
+}
 /* (a + b) / 2 */
 TNI_INLINE tn_tensor *tni_mean_of(tn_tensor *a, tn_tensor *b) {
     return tnp_mul_scalar(tnp_add(a, b, 1), tn_float(0.5));
