@@ -14,7 +14,7 @@
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       1440  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
- *   [5]  train          122  checkpoints; a training loop that reports to a callback
+ *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
@@ -2255,8 +2255,9 @@ typedef struct tn_train_args {
     TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. False with an error, also if a loader has no batches. A loss of NaN is none: the
- * callback sees it (tn_set_anomaly_mode makes it one).
+ * training mode. Batches go to the device of the model's first parameter. False with an error, also
+ * if a loader has no batches. A loss of NaN is none: the callback sees it (tn_set_anomaly_mode
+ * makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
@@ -2264,8 +2265,9 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
     TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
                 .loader = __VA_ARGS__)
 #endif
-/* The mean loss and accuracy over one epoch of a loader, in eval mode and without recording; either
- * pointer may be NULL. Afterwards each module is in its former mode. False with an error. */
+/* The mean loss and accuracy over one epoch of a loader, in eval mode and without recording, on the
+ * device of the model's first parameter; either pointer may be NULL. Afterwards each module is in
+ * its former mode. False with an error. */
 TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
                            tn_loader *loader, double *mean_loss, double *accuracy);
 #define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
@@ -11776,6 +11778,24 @@ static bool train_tell(train_run *r, tn_event event) {
     return false;
 }
 
+static tn_device_id train_device(tn_module *model) {
+    const int64_t mark = tn_scope_begin();
+    const tn_tensors params = tn_parameters_at(NULL, 0, model);
+    const tn_device_id device = params.n > 0 ? tn_device_of(params.at[0]) : TN_CPU;
+    tn_scope_end(mark);
+    return device;
+}
+static bool train_next(tn_loader *loader, tn_device_id device, tn_batch *b) {
+    if (!tn_loader_next_at(NULL, 0, loader, b)) return false;
+    for (int i = 0; i < b->nfields; i++) {
+        tn_tensor *t = b->field[i];
+        if (tn_device_of(t) == device) continue;
+        b->field[i] = tnp_copy_(tnp_empty(tn_shape(t), tn_dtype_of(t), device), t);
+        if (!b->field[i]) return false;
+    }
+    return true;
+}
+
 static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *target) {
     tn_value values[2];
     tn_tensor *result = NULL;
@@ -11839,6 +11859,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
 
 static bool train_epoch(train_run *r) {
     const tn_train_args *a = r->a;
+    tn_device_id device;
     bool more = true;
     r->began = tn_now();
     r->loss_sum = r->hits = 0;
@@ -11848,10 +11869,11 @@ static bool train_epoch(train_run *r) {
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
+    device = train_device(a->model);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = tn_loader_next_at(NULL, 0, a->loader, &b) && train_step(r, &b);
+        more = train_next(a->loader, device, &b) && train_step(r, &b);
         tn_scope_end(mark);
         if (more && !train_tell(r, TN_EVENT_STEP)) return false;
     }
@@ -11909,13 +11931,14 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     tni_buffer modes = {NULL, 0, 0, false};
     bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
          mode = tn_set_grad_mode(false);
+    const tn_device_id device = train_device(model);
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = tn_loader_next_at(NULL, 0, loader, &b) && train_evaluate_batch(model, loss, &b, s);
+        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s);
         tn_scope_end(mark);
         if (more && tell) {
             tell->p.test_loss = s->loss / s->items;

@@ -1,6 +1,7 @@
 /* fashion.h - trains a network on pictures of clothes (Fashion-MNIST) or of handwritten digits.
  *
  *   main.c      the command: train, resume, predict
+ *   cuda.inc    --device cuda
  *   pictures.c  loads and normalises pictures
  *   model.c     the network
  *   show.c      shows progress on the terminal
@@ -17,6 +18,7 @@ typedef struct pictures {
     const char *const *classes;       /* ten names */
     double mean, std;                 /* of pixels / 255 */
     int top;                          /* value of the brightest pixel */
+    tn_tensor *(*send)(tn_tensor *x); /* a picture to the network's device; NULL: it stays */
 } pictures;
 
 /* Loads the IDX files of folder. NULL: Fashion-MNIST if `make data` has unpacked it, else the
@@ -25,7 +27,7 @@ bool pictures_load(pictures *p, const char *folder);
 void pictures_free(pictures *p);
 tn_dataset *pictures_dataset(const pictures *p, int test);
 /* A picture as the network takes it, f32 (1, 1, H, W): test picture `index`, or a PGM file of the
- * same size. NULL with an error. */
+ * same size, sent. NULL with an error. */
 tn_tensor *pictures_test(const pictures *p, int64_t index);
 tn_tensor *pictures_pgm(const pictures *p, const char *path);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 typedef struct settings {
-    const char *data, *out, *predict;
+    const char *data, *out, *predict, *device;
     int64_t epochs, batch, seed, workers, threads;
     double lr;
     bool resume;
@@ -29,6 +29,7 @@ static const char help[] =
     "  --batch N      default 64       --lr X       default 0.001\n"
     "  --seed N       default 1        --workers N  default 1\n"
     "  --threads N    threads of one operator; the result has the same bits for any number\n"
+    "  --device D     cpu; or cuda, if compiled with -DTN_EXPORT (docs/cuda.md)\n"
     "  --resume       continue from OUT/model.safetensors\n";
 
 static bool whole(const char *text, int64_t *to) {
@@ -42,6 +43,7 @@ static bool option(settings *s, const char *name, const char *value) {
     char *end;
     if (strcmp(name, "--data") == 0) return s->data = value, strlen(value) < 900;
     if (strcmp(name, "--out") == 0) return s->out = value, strlen(value) < 900;
+    if (strcmp(name, "--device") == 0) return s->device = value, true;
     if (strcmp(name, "--epochs") == 0) return whole(value, &s->epochs) && s->epochs <= 400;
     if (strcmp(name, "--batch") == 0) return whole(value, &s->batch) && s->batch > 0;
     if (strcmp(name, "--seed") == 0) return whole(value, &s->seed);
@@ -68,6 +70,26 @@ static bool arguments(settings *s, int argc, char **argv) {
     return true;
 }
 
+#ifdef TN_EXPORT
+#include "cuda.inc"
+#else
+static bool device_choose(pictures *p, const char *name) {
+    (void)p;
+    return strcmp(name, "cpu") == 0 ||
+           tn_error_set(TN_UNSUPPORTED, __FILE__, __LINE__,
+                        "--device %s: this program was compiled without -DTN_EXPORT", name);
+}
+static bool device_takes(tn_module *model) { return model != NULL; }
+#endif
+
+/* A new network on the chosen device. NULL with an error. */
+static tn_module *model_on_device(int64_t size) {
+    tn_module *model = model_new(size);
+    if (!model || device_takes(model)) return model;
+    tn_module_free(model);
+    return NULL;
+}
+
 /* Fails before the first epoch if results cannot be written. */
 static bool make_folder(const char *folder) {
     if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && access(folder, W_OK | X_OK) == 0)
@@ -79,7 +101,7 @@ static bool make_folder(const char *folder) {
 static bool learn(const settings *s, const pictures *p, const char *checkpoint) {
     char path[1000];
     show shown;
-    tn_module *model = model_new(tn_size(p->images[0], 1));
+    tn_module *model = model_on_device(tn_size(p->images[0], 1));
     tn_optimizer *optimizer = model ? tn_optim_adam(tn_parameters(model), .lr = s->lr) : NULL;
     tn_loader *train = tn_loader_new(pictures_dataset(p, 0), .batch_size = s->batch,
                                      .shuffle = true, .workers = (int32_t)s->workers);
@@ -105,7 +127,7 @@ static bool learn(const settings *s, const pictures *p, const char *checkpoint) 
 
 static bool predict(const settings *s, const pictures *p, const char *checkpoint) {
     int64_t index = -1, size = model_size_of(checkpoint);
-    tn_module *model = size ? model_new(size) : NULL;
+    tn_module *model = size ? model_on_device(size) : NULL;
     tn_state state = {model, NULL, NULL, NULL, NULL, 0, NULL};
     bool by_number = whole(s->predict, &index),
          ok = model && tn_checkpoint_load(checkpoint, &state);
@@ -136,7 +158,7 @@ static bool predict(const settings *s, const pictures *p, const char *checkpoint
 }
 
 int main(int argc, char **argv) {
-    settings s = {NULL, "build/fashion-out", NULL, 0, 64, 1, 1, 0, 0.001, false};
+    settings s = {NULL, "build/fashion-out", NULL, "cpu", 0, 64, 1, 1, 0, 0.001, false};
     char checkpoint[1000];
     pictures p;
     bool ok;
@@ -146,7 +168,7 @@ int main(int argc, char **argv) {
     if (!arguments(&s, argc, argv)) return 2;
     if (s.threads) tn_set_threads((int32_t)s.threads);
     tn_manual_seed((uint64_t)s.seed);
-    ok = pictures_load(&p, s.data);
+    ok = pictures_load(&p, s.data) && device_choose(&p, s.device);
     if (ok) {
         if (!s.epochs) s.epochs = p.top == 255 ? 5 : 30;
         printf("%s: %lld pictures of %lld x %lld to train on, %lld to test\n", p.name,

@@ -109,7 +109,8 @@ tn_dataset *pictures_dataset(const pictures *p, int test) {
 static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
     tn_tensor *x = tn_div_scalar(tn_to_dtype(u8, TN_F32), 255);
     x = tn_div_scalar(tn_add_scalar(x, -p->mean), p->std);
-    return tn_unsqueeze(tn_unsqueeze(x, 0), 0);
+    x = tn_unsqueeze(tn_unsqueeze(x, 0), 0);
+    return p->send ? p->send(x) : x;
 }
 
 tn_tensor *pictures_test(const pictures *p, int64_t index) {

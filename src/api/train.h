@@ -103,8 +103,9 @@ typedef struct tn_train_args {
     TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. False with an error, also if a loader has no batches. A loss of NaN is none: the
- * callback sees it (tn_set_anomaly_mode makes it one).
+ * training mode. Batches go to the device of the model's first parameter. False with an error, also
+ * if a loader has no batches. A loss of NaN is none: the callback sees it (tn_set_anomaly_mode
+ * makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
@@ -112,8 +113,9 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
     TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
                 .loader = __VA_ARGS__)
 #endif
-/* The mean loss and accuracy over one epoch of a loader, in eval mode and without recording; either
- * pointer may be NULL. Afterwards each module is in its former mode. False with an error. */
+/* The mean loss and accuracy over one epoch of a loader, in eval mode and without recording, on the
+ * device of the model's first parameter; either pointer may be NULL. Afterwards each module is in
+ * its former mode. False with an error. */
 TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
                            tn_loader *loader, double *mean_loss, double *accuracy);
 #define tn_evaluate(model, loss, loader, mean_loss, accuracy) \

@@ -3,8 +3,10 @@
 #include "../api/train.h"
 #include "../optim/optim.h"
 #include "data.h"
+#include "../api/ops/creation.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/reduction.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -30,6 +32,28 @@ static bool train_tell(train_run *r, tn_event event) {
     if (!r->a->on || r->a->on(&r->p, r->a->user)) return tn_ok();
     r->stopped = true;
     return false;
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+/* Where the model's first parameter is; the CPU if it has none. */
+static tn_device_id train_device(tn_module *model) {
+    const int64_t mark = tn_scope_begin();
+    const tn_tensors params = tn_parameters_at(NULL, 0, model);
+    const tn_device_id device = params.n > 0 ? tn_device_of(params.at[0]) : TN_CPU;
+    tn_scope_end(mark);
+    return device;
+}
+/* The next batch, on that device. */
+static bool train_next(tn_loader *loader, tn_device_id device, tn_batch *b) {
+    if (!tn_loader_next_at(NULL, 0, loader, b)) return false;
+    for (int i = 0; i < b->nfields; i++) {
+        tn_tensor *t = b->field[i];
+        if (tn_device_of(t) == device) continue;
+        b->field[i] = tnp_copy_(tnp_empty(tn_shape(t), tn_dtype_of(t), device), t);
+        if (!b->field[i]) return false;
+    }
+    return true;
 }
 
 /* --- loss and accuracy ------------------------------------------------------------------------ */
@@ -100,6 +124,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
 
 static bool train_epoch(train_run *r) {
     const tn_train_args *a = r->a;
+    tn_device_id device;
     bool more = true;
     r->began = tn_now();
     r->loss_sum = r->hits = 0;
@@ -109,10 +134,11 @@ static bool train_epoch(train_run *r) {
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
+    device = train_device(a->model);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = tn_loader_next_at(NULL, 0, a->loader, &b) && train_step(r, &b);
+        more = train_next(a->loader, device, &b) && train_step(r, &b);
         tn_scope_end(mark);
         if (more && !train_tell(r, TN_EVENT_STEP)) return false;
     }
@@ -174,13 +200,14 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     tni_buffer modes = {NULL, 0, 0, false};
     bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
          mode = tn_set_grad_mode(false);
+    const tn_device_id device = train_device(model);
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = tn_loader_next_at(NULL, 0, loader, &b) && train_evaluate_batch(model, loss, &b, s);
+        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s);
         tn_scope_end(mark);
         if (more && tell) {
             tell->p.test_loss = s->loss / s->items;

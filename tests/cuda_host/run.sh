@@ -79,5 +79,29 @@ else
     failed=$((failed + 1))
 fi
 
+# A program and the backend as a module, both as a user builds them: training gives the CPU's weights to the bit (TN_FULL=1).
+fashion() {
+    module=$out/module
+    rm -rf "$module" && mkdir -p "$module" || return
+    printf '#define TN_IMPORT\n#include "tensor.h"\n#define TENSOR_CUDA_IMPLEMENTATION\n#include "tensor_cuda.cu.h"\n' > "$module/cuda.cu"
+    g++ -x c++ -std=c++17 -O1 -ffp-contract=off -shared -fPIC -fvisibility=hidden -I. -Itests/cuda_host '-DTNC_EMULATION="emulation.h"' \
+        "$module/cuda.cu" -o "$module/libtensor_cuda.so" -pthread || return
+    ${CC:-cc} -std=gnu99 -O2 -DTN_EXPORT -I. examples/fashion/*.c -o "$module/fashion" -lm -pthread -ldl || return
+    for device in cpu cuda; do
+        LD_LIBRARY_PATH=$module TN_CUDA_EXACT=1 "$module/fashion" --device $device --epochs 1 --batch 600 --out "$module/$device" \
+            > "$module/$device.printed" || return
+        sed -n 's/ *[0-9]* images\/s//; s/.*loss/loss/p' "$module/$device.printed" > "$module/$device.losses"
+    done
+    cat "$module/cuda.losses"
+    [ -s "$module/cpu.losses" ] && cmp "$module/cpu.losses" "$module/cuda.losses" &&
+        cmp "$module/cpu/model.safetensors" "$module/cuda/model.safetensors"
+}
+if [ -n "${TN_FULL:-}" ]; then
+    if fashion; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED fashion --device cuda: not the weights and losses of the CPU"
+    fi
+fi
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
