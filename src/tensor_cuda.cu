@@ -32,4 +32,5 @@
 #include "cuda/conv.cu"
 #include "cuda/pool.cu"
 #include "cuda/batch_norm.cu"
+#include "cuda/nccl.cu"
 #include "cuda/backend.cu"

@@ -25,7 +25,8 @@
     X(factors)          \
     X(conv)             \
     X(pool)             \
-    X(batch_norm)
+    X(batch_norm)       \
+    X(nccl)
 
 /* Defines the function that gives the table of a family. */
 #define TNC_FAMILY(name, table)                                   \
