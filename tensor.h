@@ -53,14 +53,14 @@
  *   [6]  random          33  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
- *   [9]  words           87  enums of options, and result structs
+ *   [9]  words           90  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2735  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         975  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
- *   [16] layers         905  convolution, pooling, normalisation, attention, losses, optimizer
+ *   [16] layers        1111  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
  *   [17] distributed    176  what several ranks do together: sums, copies, messages
  *   [18] io             142  files: safetensors are read and written, IDX and raw bytes are read
@@ -77,8 +77,8 @@
  *                            alone
  *   [25] renamed         40  old names, each with a warning; they go with the next release
  *   [26] cxx            459  C++ only: what the functions of namespace tn take
- *   [27] overloads     4069  C++: every operator as a function, with default arguments
- *   [28] methods       1599  C++: every operator that takes a tensor self as a method
+ *   [27] overloads     4202  C++: every operator as a function, with default arguments
+ *   [28] methods       1632  C++: every operator that takes a tensor self as a method
  *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
  *   [31] results        316  C++: several results of an operator
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_62585346cde0)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_51d8aa7892bc)
 #else
-#define TNI_NAMESPACE tn_62585346cde0
+#define TNI_NAMESPACE tn_51d8aa7892bc
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1445,6 +1445,9 @@ typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLEC
 typedef enum tn_reduce_op { TN_REDUCE_OP_SUM = 1, TN_REDUCE_OP_AVG, TN_REDUCE_OP_PRODUCT,
     TN_REDUCE_OP_MIN, TN_REDUCE_OP_MAX, TN_REDUCE_OP_BAND, TN_REDUCE_OP_BOR,
     TN_REDUCE_OP_BXOR } tn_reduce_op;
+typedef enum tn_resize_mode { TN_RESIZE_MODE_NEAREST = 1, TN_RESIZE_MODE_NEAREST_EXACT,
+    TN_RESIZE_MODE_LINEAR, TN_RESIZE_MODE_BILINEAR, TN_RESIZE_MODE_TRILINEAR,
+    TN_RESIZE_MODE_BICUBIC, TN_RESIZE_MODE_AREA } tn_resize_mode;
 
 /* Several results. */
 typedef struct tn_min_max {
@@ -8704,6 +8707,212 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
+/* --- resizing and poolings that are others with more dimensions or other numbers:
+ * compositions of resample and of the poolings of two dimensions --- */
+
+/* The input's planes in another size, or scaled by scale_factor. With align_corners the first and
+ * last elements of input and output are at the same places; else elements are squares that cover
+ * the plane. antialias stretches the filter where the image shrinks. recompute_scale_factor takes
+ * the ratio of the sizes in the place of scale_factor.
+ *   schema  interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, ResizeMode
+ *           mode=nearest, bool align_corners=False, bool recompute_scale_factor=False, bool
+ *           antialias=False) -> Tensor
+ *   shapes  input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)
+ *   example tn_interpolate(x, .size = TN_DIMS(32, 32)) */
+typedef struct tn_interpolate_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_resize_mode mode;
+    bool align_corners, recompute_scale_factor, antialias;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_interpolate_args;
+TN_USE_RESULT TN_API tn_tensor *tn_interpolate_at(const char *file, int line,
+    const tn_interpolate_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_interpolate(tn_tensor *input, tn_ints size,
+    tn_floats scale_factor, tn_resize_mode mode, bool align_corners, bool recompute_scale_factor,
+    bool antialias);
+#ifndef __cplusplus
+#define tn_interpolate(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_interpolate, .size = TN_NO_DIMS, \
+    .scale_factor = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_NEAREST, \
+    .input = __VA_ARGS__))
+#endif
+
+/* max_pool2d of lines.
+ *   schema  max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0,
+ *           int[1] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_max_pool1d(x, TN_DIMS(2)) */
+typedef struct tn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_pool1d_at(const char *file, int line,
+    const tn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool1d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__))
+#endif
+
+/* avg_pool2d of lines.
+ *   schema  avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0,
+ *           bool ceil_mode=False, bool count_include_pad=True) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_avg_pool1d(x, TN_DIMS(2)) */
+typedef struct tn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_avg_pool1d_at(const char *file, int line,
+    const tn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool1d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad);
+#ifndef __cplusplus
+#define tn_avg_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, .self = self_, \
+    .kernel_size = __VA_ARGS__))
+#endif
+
+/* adaptive_avg_pool2d of lines.
+ *   schema  adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_adaptive_avg_pool1d(x, TN_DIMS(4)) */
+typedef struct tn_adaptive_avg_pool1d_args {
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool1d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_adaptive_avg_pool1d, \
+    .self = self_, .output_size = __VA_ARGS__))
+#endif
+
+/* adaptive_avg_pool2d of volumes.
+ *   schema  adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_adaptive_avg_pool3d(x, TN_DIMS(1)) */
+typedef struct tn_adaptive_avg_pool3d_args {
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool3d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool3d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_adaptive_avg_pool3d, \
+    .self = self_, .output_size = __VA_ARGS__))
+#endif
+
+/* The norm of each window of a line: the norm_type-th root of the sum of powers.
+ *   schema  lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None,
+ *           bool ceil_mode=False) -> Tensor
+ *   shapes  input (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_lp_pool1d(x, 2, TN_DIMS(2)) */
+typedef struct tn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_tensor *input;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_lp_pool1d_at(const char *file, int line,
+    const tn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool1d(tn_tensor *input, double norm_type,
+    tn_ints kernel_size, tn_ints stride, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_lp_pool1d(input_, norm_type_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* The norm of each window: the norm_type-th root of the sum of powers.
+ *   schema  lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None,
+ *           bool ceil_mode=False) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_lp_pool2d(x, 2, TN_DIMS(2, 2)) */
+typedef struct tn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_tensor *input;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_lp_pool2d_at(const char *file, int line,
+    const tn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type,
+    tn_ints kernel_size, tn_ints stride, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_lp_pool2d(input_, norm_type_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* --- images of another size: interpolation, its gradient, and means of windows that cover
+ * a dimension --- */
+
+/* The last dimensions in another size, as interpolate makes them. The mode is that of all
+ * dimensions: linear, bilinear and trilinear are one; area takes the mean of windows that cover the
+ * dimension. scales count in the place of the ratios of sizes.
+ *   schema  resample(Tensor self, int[] size, float[]? scales=None, ResizeMode mode=linear, bool
+ *           align_corners=False, bool antialias=False) -> Tensor
+ *   shapes  self (*, sizes), size of 1 to 3 -> (*, size)
+ *   example tn_resample(x, TN_DIMS(16, 16)) */
+typedef struct tn_resample_args {
+    tn_tensor *out;
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+    tn_tensor *self;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_resample_args;
+TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_resample(tn_tensor *self, tn_ints size, tn_floats scales,
+    tn_resize_mode mode, bool align_corners, bool antialias);
+#ifndef __cplusplus
+#define tn_resample(self_, ...) TNI_CALL(tn_resample, .scales = ((tn_floats){NULL, -1}), \
+    .mode = TN_RESIZE_MODE_LINEAR, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* The gradient of resample's input: each element of grad, times its weights, is added to the
+ * elements of which its sum was made. dims: how many of the last dimensions have another size.
+ *   schema  resample_input_grad(Tensor grad, int[] input_size, int dims, float[]? scales=None,
+ *           ResizeMode mode=linear, bool align_corners=False, bool antialias=False) -> Tensor
+ *   shapes  grad (*, size), input_size (*, sizes) -> input_size
+ *   example tn_resample_input_grad(d, TN_DIMS(1, 3, 8, 8), 2) */
+typedef struct tn_resample_input_grad_args {
+    tn_tensor *out;
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+    tn_tensor *grad;
+    tn_ints input_size;
+    int64_t dims;
+    TNI_NAMED_OPTIONS
+} tn_resample_input_grad_args;
+TN_API tn_tensor *tn_resample_input_grad_at(const char *file, int line,
+    const tn_resample_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints input_size,
+    int64_t dims, tn_floats scales, tn_resize_mode mode, bool align_corners, bool antialias);
+#ifndef __cplusplus
+#define tn_resample_input_grad(grad_, input_size_, ...) TNI_CALL(tn_resample_input_grad, \
+    .scales = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_LINEAR, .grad = grad_, \
+    .input_size = input_size_, .dims = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 
 /* ================================================================================================
@@ -10779,6 +10988,9 @@ template <class K = as_objects> inline typename K::one acos(tensor_ref self, out
 template <class K = as_objects> inline typename K::one acos_(tensor_ref self, site at = site()) {
     return K::write(tn_acos_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool1d(tensor_ref self, int_list output_size, site at = site()) {
+    return K::call(tn_adaptive_avg_pool1d_at, at, {self.value, output_size.value});
+}
 template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tensor_ref self,
     size_list output_size, out_options o = {}, site at = site()) {
     return K::call(tn_adaptive_avg_pool2d_at, at, {o.out.value, self.value, output_size.value},
@@ -10787,6 +10999,9 @@ template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tenso
 template <class K = as_objects> inline typename K::one adaptive_avg_pool2d_input_grad(tensor_ref grad, int_list input_size, out_options o = {}, site at = site()) {
     return K::call(tn_adaptive_avg_pool2d_input_grad_at, at, {o.out.value, grad.value,
         input_size.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool3d(tensor_ref self, size_list output_size, site at = site()) {
+    return K::call(tn_adaptive_avg_pool3d_at, at, {self.value, output_size.value});
 }
 struct add_options {
     typedef add_options self_;
@@ -11080,6 +11295,24 @@ template <class K = as_objects> inline typename K::one atan2(tensor_ref self, te
 template <class K = as_objects> inline typename K::one atan2_(tensor_ref self, tensor_ref other,
     site at = site()) {
     return K::write(tn_atan2_inplace_at, at, {nullptr, self.value, other.value});
+}
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
+    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
+    flag ceil_mode = false, flag count_include_pad = true, site at = site()) {
+    return K::call(tn_avg_pool1d_at, at, {stride.value, padding.value, ceil_mode.value,
+        count_include_pad.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
+    int_list kernel_size, avg_pool1d_options o, site at = site()) {
+    return K::call(tn_avg_pool1d_at, at, {o.stride.value, o.padding.value, o.ceil_mode.value,
+        o.count_include_pad.value, self.value, kernel_size.value});
 }
 struct avg_pool2d_options {
     typedef avg_pool2d_options self_;
@@ -12241,6 +12474,27 @@ template <class K = as_objects> inline typename K::one index_select(tensor_ref s
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
         o.out);
 }
+struct interpolate_options {
+    typedef interpolate_options self_;
+    TNI_OPTION(kept_int_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_NEAREST)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, recompute_scale_factor, false)
+    TNI_OPTION(flag, antialias, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
+    int_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(),
+    tn_resize_mode mode = TN_RESIZE_MODE_NEAREST, flag align_corners = false,
+    flag recompute_scale_factor = false, flag antialias = false, site at = site()) {
+    return K::call(tn_interpolate_at, at, {size.value, scale_factor.value, mode,
+        align_corners.value, recompute_scale_factor.value, antialias.value, input.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
+    interpolate_options o, site at = site()) {
+    return K::call(tn_interpolate_at, at, {o.size.value, o.scale_factor.value, o.mode,
+        o.align_corners.value, o.recompute_scale_factor.value, o.antialias.value, input.value});
+}
 template <class K = as_objects> inline typename K::one inverse(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_inverse_at, at, {o.out.value, self.value}, o.out);
@@ -13023,6 +13277,38 @@ template <class K = as_objects> inline typename K::one logsumexp(tensor_ref self
     return K::call(tn_logsumexp_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
         o.out);
 }
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
+    double norm_type, int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+    flag ceil_mode = false, site at = site()) {
+    return K::call(tn_lp_pool1d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
+    double norm_type, int_list kernel_size, lp_pool1d_options o, site at = site()) {
+    return K::call(tn_lp_pool1d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
+    double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    flag ceil_mode = false, site at = site()) {
+    return K::call(tn_lp_pool2d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
+    double norm_type, size_list kernel_size, lp_pool2d_options o, site at = site()) {
+    return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
 template <class K = as_objects> inline typename K::one lt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_lt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -13100,6 +13386,24 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
 template <class K = as_objects> inline typename K::one (max)(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_max_other_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
+    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
+    int_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool1d_at, at, {stride.value, padding.value, dilation.value,
+        ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
+    int_list kernel_size, max_pool1d_options o, site at = site()) {
+    return K::call(tn_max_pool1d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
+        o.ceil_mode.value, self.value, kernel_size.value});
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -13598,6 +13902,35 @@ template <class K = as_objects> inline typename K::one remainder_(tensor_ref sel
 template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_list repeats,
     out_options o = {}, site at = site()) {
     return K::call(tn_repeat_at, at, {o.out.value, self.value, repeats.value}, o.out);
+}
+struct resample_options {
+    typedef resample_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_float_list, scales, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_LINEAR)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, antialias, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one resample(tensor_ref self,
+    int_list size, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
+    flag align_corners = false, flag antialias = false, site at = site()) {
+    return K::call(tn_resample_at, at, {nullptr, scales.value, mode, align_corners.value,
+        antialias.value, self.value, size.value});
+}
+template <class K = as_objects> inline typename K::one resample(tensor_ref self, int_list size,
+    resample_options o, site at = site()) {
+    return K::call(tn_resample_at, at, {o.out.value, o.scales.value, o.mode, o.align_corners.value,
+        o.antialias.value, self.value, size.value}, o.out);
+}
+typedef resample_options resample_input_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one resample_input_grad(tensor_ref grad, int_list input_size, integer dims, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR, flag align_corners = false, flag antialias = false, site at = site()) {
+    return K::call(tn_resample_input_grad_at, at, {nullptr, scales.value, mode,
+        align_corners.value, antialias.value, grad.value, input_size.value, dims.value});
+}
+template <class K = as_objects> inline typename K::one resample_input_grad(tensor_ref grad,
+    int_list input_size, integer dims, resample_input_grad_options o, site at = site()) {
+    return K::call(tn_resample_input_grad_at, at, {o.out.value, o.scales.value, o.mode,
+        o.align_corners.value, o.antialias.value, grad.value, input_size.value, dims.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one reshape(tensor_ref self,
     int_list shape, site at = site()) {
@@ -14283,9 +14616,11 @@ TNI_TN_END
 #define tn_abs_(...) tn::abs_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_acos(...) tn::acos<tn::detail::as_c>(__VA_ARGS__)
 #define tn_acos_(...) tn::acos_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_avg_pool1d(...) tn::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_adaptive_avg_pool2d(...) tn::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_adaptive_avg_pool2d_input_grad(...) \
     tn::adaptive_avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_avg_pool3d(...) tn::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_(...) tn::add_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_scalar(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
@@ -14318,6 +14653,7 @@ TNI_TN_END
 #define tn_atan_(...) tn::atan_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan2(...) tn::atan2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan2_(...) tn::atan2_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_avg_pool1d(...) tn::avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d(...) tn::avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d_input_grad(...) tn::avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm(...) tn::batch_norm<tn::detail::as_c>(__VA_ARGS__)
@@ -14519,6 +14855,7 @@ TNI_TN_END
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_interpolate(...) tn::interpolate<tn::detail::as_c>(__VA_ARGS__)
 #define tn_inverse(...) tn::inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isclose(...) tn::isclose<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isfinite(...) tn::isfinite<tn::detail::as_c>(__VA_ARGS__)
@@ -14611,6 +14948,8 @@ TNI_TN_END
 #define tn_logit_(...) tn::logit_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logspace(...) tn::logspace<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lp_pool1d(...) tn::lp_pool1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lp_pool2d(...) tn::lp_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
@@ -14629,6 +14968,7 @@ TNI_TN_END
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool1d(...) tn::max_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d(...) tn::max_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_input_grad(...) tn::max_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
@@ -14705,6 +15045,8 @@ TNI_TN_END
 #define tn_remainder_scalar(...) tn::remainder<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder_scalar_(...) tn::remainder_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_repeat(...) tn::repeat<tn::detail::as_c>(__VA_ARGS__)
+#define tn_resample(...) tn::resample<tn::detail::as_c>(__VA_ARGS__)
+#define tn_resample_input_grad(...) tn::resample_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reshape(...) tn::reshape<tn::detail::as_c>(__VA_ARGS__)
 #define tn_roll(...) tn::roll<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round(...) tn::round<tn::detail::as_c>(__VA_ARGS__)
@@ -14849,9 +15191,15 @@ template <class K = as_objects> typename K::one acos(out_options o = {}, site at
 template <class K = as_objects> typename K::one acos_(site at = site()) const {
     return tn::acos_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool1d(int_list output_size, site at = site()) const {
+    return tn::adaptive_avg_pool1d<K>(p_, output_size, at);
+}
 template <class K = as_objects> typename K::one adaptive_avg_pool2d(size_list output_size,
     out_options o = {}, site at = site()) const {
     return tn::adaptive_avg_pool2d<K>(p_, output_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool3d(size_list output_size, site at = site()) const {
+    return tn::adaptive_avg_pool3d<K>(p_, output_size, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one add(tensor_or_number other,
     first_option<double> alpha = 1, site at = site()) const {
@@ -15010,6 +15358,15 @@ template <class K = as_objects> typename K::one atan2(tensor_ref other, out_opti
 }
 template <class K = as_objects> typename K::one atan2_(tensor_ref other, site at = site()) const {
     return tn::atan2_<K>(p_, other, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
+    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, flag ceil_mode = false,
+    flag count_include_pad = true, site at = site()) const {
+    return tn::avg_pool1d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
+    avg_pool1d_options o, site at = site()) const {
+    return tn::avg_pool1d<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
@@ -15780,6 +16137,15 @@ template <class K = as_objects> typename K::one (max)(tensor_ref other, out_opti
     site at = site()) const {
     return tn::max<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
+    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1},
+    flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool1d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
+    max_pool1d_options o, site at = site()) const {
+    return tn::max_pool1d<K>(p_, kernel_size, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
     flag ceil_mode = false, site at = site()) const {
@@ -16043,6 +16409,15 @@ template <class K = as_objects> typename K::one remainder_(tensor_or_number othe
 template <class K = as_objects> typename K::one repeat(int_list repeats, out_options o = {},
     site at = site()) const {
     return tn::repeat<K>(p_, repeats, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_list size,
+    float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
+    flag align_corners = false, flag antialias = false, site at = site()) const {
+    return tn::resample<K>(p_, size, scales, mode, align_corners, antialias, at);
+}
+template <class K = as_objects> typename K::one resample(int_list size, resample_options o,
+    site at = site()) const {
+    return tn::resample<K>(p_, size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one reshape(int_list shape,
     site at = site()) const {
@@ -18112,13 +18487,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* 62585346cde0 is the hash of the chapters above: who includes this refers to a symbol of
+/* 51d8aa7892bc is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_62585346cde0;
+TN_API const char tn_layout_51d8aa7892bc;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_62585346cde0;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_51d8aa7892bc;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -18136,7 +18511,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_62585346cde0 = 1;
+const char tn_layout_51d8aa7892bc = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -19611,16 +19986,20 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 366 };
+enum { TNI_ROW_COUNT = 375 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
 TN_PRIV_DECLARE(tn_gen, tni_gen_acos);
 TN_PRIV_DECLARE(tn_row, tni_row_acos);
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool1d);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool1d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool3d);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool3d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_add);
 TN_PRIV_DECLARE(tn_row, tni_row_add);
 TN_PRIV_DECLARE(tn_gen, tni_gen_addcdiv);
@@ -19669,6 +20048,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
 TN_PRIV_DECLARE(tn_row, tni_row_atan);
 TN_PRIV_DECLARE(tn_gen, tni_gen_atan2);
 TN_PRIV_DECLARE(tn_row, tni_row_atan2);
+TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool1d);
+TN_PRIV_DECLARE(tn_row, tni_row_avg_pool1d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
@@ -19907,6 +20288,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
 TN_PRIV_DECLARE(tn_row, tni_row_index_put);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
 TN_PRIV_DECLARE(tn_row, tni_row_index_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_interpolate);
+TN_PRIV_DECLARE(tn_row, tni_row_interpolate);
 TN_PRIV_DECLARE(tn_gen, tni_gen_inverse);
 TN_PRIV_DECLARE(tn_row, tni_row_inverse);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isclose);
@@ -20051,6 +20434,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_logspace);
 TN_PRIV_DECLARE(tn_row, tni_row_logspace);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lp_pool1d);
+TN_PRIV_DECLARE(tn_row, tni_row_lp_pool1d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lp_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_lp_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
 TN_PRIV_DECLARE(tn_row, tni_row_lt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lu_solve);
@@ -20073,6 +20460,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_other);
 TN_PRIV_DECLARE(tn_row, tni_row_max_other);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool1d);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool1d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
@@ -20185,6 +20574,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_remainder);
 TN_PRIV_DECLARE(tn_row, tni_row_remainder);
 TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
 TN_PRIV_DECLARE(tn_row, tni_row_repeat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_resample);
+TN_PRIV_DECLARE(tn_row, tni_row_resample);
+TN_PRIV_DECLARE(tn_gen, tni_gen_resample_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_resample_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
 TN_PRIV_DECLARE(tn_row, tni_row_reshape);
 TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
@@ -30753,13 +31146,13 @@ static const char *const schema_format[] = {"contiguous_format", "preserve_forma
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
 static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", "max",
                                                "band", "bor", "bxor",    NULL};
-static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
-                                        {"Approximate", schema_approximate},
-                                        {"Rounding", schema_rounding},
-                                        {"MemoryFormat", schema_format},
-                                        {"PaddingMode", schema_padding},
-                                        {"ReduceOp", schema_reduce_op},
-                                        {NULL, NULL}};
+static const char *const schema_resize[] = {"nearest",   "nearest_exact", "linear", "bilinear",
+                                            "trilinear", "bicubic",       "area",   NULL};
+static const tni_enum schema_enums[] = {
+    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
+    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
+    {"PaddingMode", schema_padding}, {"ReduceOp", schema_reduce_op},
+    {"ResizeMode", schema_resize},   {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 
@@ -40220,6 +40613,443 @@ TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j) {
     pool_store(f, f->out[0], room);
 }
 
+/* src/ops/layers/resample.c - images of another size: interpolation, its gradient, and means of windows that cover a dimension */
+
+#include <math.h>
+
+typedef struct rs_axis {
+    int64_t in, out, taps;
+    int32_t *at, *count;
+    double *weight;
+    float *single;
+} rs_axis;
+
+typedef struct rs_shape {
+    rs_axis axis[3];
+    int64_t planes, size[TN_MAX_DIMS];
+    int ndim;
+} rs_shape;
+
+typedef struct rs_options {
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+} rs_options;
+
+static double rs_linear(double x) {
+    x = fabs(x);
+    return x < 1 ? 1 - x : 0;
+}
+static double rs_cubic(double x, double a) {
+    x = fabs(x);
+    if (x < 1) return fma(fma(a + 2, x, -(a + 3)) * x, x, 1);
+    if (x < 2) return fma(fma(fma(a, x, -5 * a), x, 8 * a), x, -4 * a);
+    return 0;
+}
+
+static double rs_scale(const rs_axis *x, double given, bool align_corners) {
+    if (align_corners) return x->out > 1 ? (double)(x->in - 1) / (double)(x->out - 1) : 0;
+    return given > 0 ? 1 / given : (double)x->in / (double)x->out;
+}
+static double rs_support(double scale, tn_resize_mode mode) {
+    return (mode == TN_RESIZE_MODE_BICUBIC ? 2 : 1) * (scale >= 1 ? scale : 1);
+}
+static int64_t rs_taps(const rs_axis *x, const rs_options *o, double given) {
+    switch (o->mode) {
+    case TN_RESIZE_MODE_NEAREST:
+    case TN_RESIZE_MODE_NEAREST_EXACT: return 1;
+    case TN_RESIZE_MODE_AREA: return x->out > 0 ? x->in / x->out + 2 : 1;
+    default: break;
+    }
+    if (!o->antialias) return o->mode == TN_RESIZE_MODE_BICUBIC ? 4 : 2;
+    const double support = rs_support(rs_scale(x, given, o->align_corners), o->mode);
+    return 2 * support + 3 < (double)x->in ? (int64_t)ceil(support) * 2 + 1 : x->in;
+}
+
+static int64_t rs_nearest(const rs_axis *x, double given, bool exact, int64_t p) {
+    const float scale = given > 0 ? (float)(1 / given) : (float)x->in / (float)x->out;
+    if (!exact && x->in == x->out) return p;
+    if (!exact && x->out == 2 * x->in && !(given > 0 && given != 2)) return p / 2;
+    const double at = exact ? ((double)p + 0.5) * (double)scale : (double)((float)p * scale);
+    return floor(at) < (double)x->in ? (int64_t)floorf((float)at) : x->in - 1;
+}
+
+static void rs_fixed(const rs_axis *x, const rs_options *o, double scale, int64_t p) {
+    const bool cubic = o->mode == TN_RESIZE_MODE_BICUBIC;
+    double at = o->align_corners ? scale * (double)p : scale * ((double)p + 0.5) - 0.5;
+    if (!cubic && at < 0) at = 0;
+    if (!cubic && x->in == x->out) at = (double)p;
+    int64_t first = (int64_t)floor(at);
+    if (first > x->in - 1) first = x->in - 1;
+    double rest = at - (double)first;
+    rest = rest < 0 ? 0 : rest > 1 ? 1 : rest;
+    for (int k = 0; k < x->taps; k++) {
+        const int64_t place = cubic ? first - 1 + k : first + k;
+        x->at[p * x->taps + k] = (int32_t)(place < 0 ? 0 : place > x->in - 1 ? x->in - 1 : place);
+        x->weight[p * x->taps + k] = cubic ? rs_cubic(rest + 1 - k, -0.75) : k ? rest : 1 - rest;
+    }
+    x->count[p] = (int32_t)x->taps;
+}
+static void rs_stretched(const rs_axis *x, const rs_options *o, double scale, int64_t p) {
+    const double support = rs_support(scale, o->mode), center = scale * ((double)p + 0.5),
+                 by = scale >= 1 ? 1 / scale : 1;
+    int64_t from = (int64_t)(center - support + 0.5), to = (int64_t)(center + support + 0.5);
+    double sum = 0, *weight = x->weight + p * x->taps;
+    if (from < 0) from = 0;
+    if (to > x->in) to = x->in;
+    if (to - from > x->taps) to = from + x->taps;
+    for (int64_t k = 0; k < to - from; k++) {
+        const double d = ((double)(k + from) - center + 0.5) * by;
+        weight[k] = o->mode == TN_RESIZE_MODE_BICUBIC ? rs_cubic(d, -0.5) : rs_linear(d);
+        sum += weight[k];
+        x->at[p * x->taps + k] = (int32_t)(k + from);
+    }
+    for (int64_t k = 0; sum != 0 && k < to - from; k++) weight[k] /= sum;
+    x->count[p] = (int32_t)(to - from);
+}
+static void rs_window(const rs_axis *x, int64_t p) {
+    const int64_t q = x->in / x->out, r = x->in % x->out, from = p * q + p * r / x->out,
+                  n = (p + 1) * q + ((p + 1) * r + x->out - 1) / x->out - from;
+    for (int64_t k = 0; k < n; k++) {
+        x->at[p * x->taps + k] = (int32_t)(from + k);
+        x->weight[p * x->taps + k] = 1 / (double)n;
+    }
+    x->count[p] = (int32_t)n;
+}
+static void rs_table(const rs_axis *x, const rs_options *o, double given) {
+    const double scale = x->out > 0 ? rs_scale(x, given, o->align_corners) : 0;
+    for (int64_t p = 0; p < x->out; p++) {
+        if (o->mode == TN_RESIZE_MODE_AREA) {
+            rs_window(x, p);
+        } else if (o->mode <= TN_RESIZE_MODE_NEAREST_EXACT) {
+            x->at[p] = (int32_t)rs_nearest(x, given, o->mode == TN_RESIZE_MODE_NEAREST_EXACT, p);
+            x->weight[p] = 1;
+            x->count[p] = 1;
+        } else if (o->antialias) {
+            rs_stretched(x, o, scale, p);
+        } else {
+            rs_fixed(x, o, scale, p);
+        }
+    }
+    for (int64_t i = 0; i < x->out * x->taps; i++) x->single[i] = (float)x->weight[i];
+}
+
+static bool rs_shape_of(tn_frame *f, rs_shape *s, tn_ints x, tn_ints size, const rs_options *o) {
+    char has[160];
+    const int dims = (int)size.n;
+    if (dims < 1 || dims > 3 || x.n <= dims || x.n > TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID,
+                       "expected 1 to 3 sizes and an input of more dimensions, got "
+                       "%d sizes and %s",
+                       dims, tni_shape_text(has, sizeof has, (int)x.n, x.at));
+    if (o->scales.n > 0 && o->scales.n != dims)
+        return tn_fail(f, TN_INVALID, "expected %d scales, got %lld", dims, (long long)o->scales.n);
+    s->ndim = (int)x.n;
+    s->planes = 1;
+    for (int i = 0; i < s->ndim - dims; i++) {
+        s->size[i] = x.at[i];
+        if (x.at[i] < 0 || !tni_mul(s->planes, x.at[i], &s->planes))
+            return tn_fail(f, TN_MEMORY, "the input is too large");
+    }
+    for (int i = 0; i < 3; i++) {
+        rs_axis *axis = s->axis + i;
+        const int d = i - (3 - dims);
+        memset(axis, 0, sizeof *axis);
+        axis->in = axis->out = axis->taps = 1;
+        if (d < 0) continue;
+        axis->in = x.at[s->ndim - dims + d];
+        axis->out = size.at[d];
+        if (axis->in < 1 || axis->out < (o->mode != TN_RESIZE_MODE_AREA) || axis->in > INT32_MAX ||
+            axis->out > INT32_MAX)
+            return tn_fail(f, TN_INVALID,
+                           "Input and output sizes should be greater than 0, but got input %s and "
+                           "output size %lld along dimension %d",
+                           tni_shape_text(has, sizeof has, (int)x.n, x.at), (long long)axis->out,
+                           d);
+        axis->taps = rs_taps(axis, o, o->scales.n > 0 ? o->scales.at[d] : 0);
+        s->size[s->ndim - dims + d] = axis->out;
+    }
+    return true;
+}
+static bool rs_room(const rs_shape *s, int64_t *bytes) {
+    *bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        const rs_axis *x = s->axis + i;
+        int64_t n;
+        if (!tni_mul(x->out, x->taps, &n) || !tni_mul(n, 16, &n) || !tni_add(n, x->out * 8, &n) ||
+            !tni_add(*bytes, n, bytes))
+            return false;
+    }
+    return tni_add(*bytes, TNI_ALIGN - 1, bytes) && (*bytes &= -TNI_ALIGN, true);
+}
+static void rs_tables(tn_frame *f, rs_shape *s, const rs_options *o, int dims) {
+    int64_t bytes;
+    char *room;
+    if (!rs_room(s, &bytes)) return;
+    room = (char *)f->scratch + ((int64_t)f->scratch_bytes - bytes);
+    for (int i = 0; i < 3; i++) {
+        rs_axis *x = s->axis + i;
+        const int64_t n = x->out * x->taps;
+        const int d = i - (3 - dims);
+        rs_options one = *o;
+        x->weight = (double *)(void *)room;
+        x->single = (float *)(void *)(room + n * 8);
+        x->at = (int32_t *)(void *)(room + n * 12);
+        x->count = (int32_t *)(void *)(room + n * 16);
+        room += n * 16 + x->out * 8;
+        if (d < 0) one.mode = TN_RESIZE_MODE_NEAREST;
+        rs_table(x, &one, d >= 0 && o->scales.n > 0 ? o->scales.at[d] : 0);
+    }
+}
+
+enum { RS_LINE = 2048 };
+typedef struct rs_job {
+    tni_pool_job pool;
+    rs_shape s;
+} rs_job;
+
+static int64_t rs_chunk(const rs_axis *x, int64_t q) {
+    int64_t end = q;
+    if (x->in <= RS_LINE) return x->out;
+    do end++;
+    while (end < x->out && x->at[end * x->taps + x->count[end] - 1] - x->at[q * x->taps] < RS_LINE);
+    return end;
+}
+static int64_t rs_last(const rs_axis *x, int64_t q) { return x->at[q * x->taps + x->count[q] - 1]; }
+
+#define RESAMPLE(S, T, A, W)                                                                       \
+    static void rs_columns_##S(const rs_axis *x, const A *line, int64_t first, T *to, int64_t q,   \
+                               int64_t end) {                                                      \
+        const int32_t *at = x->at + q * x->taps;                                                   \
+        const A *w = x->W + q * x->taps;                                                           \
+        if (x->taps == 1) {                                                                        \
+            for (; q < end; q++) to[q] = (T)line[*at++ - first];                                   \
+        } else if (x->taps == 2 && x->count[q] == 2 && x->count[end - 1] == 2) {                   \
+            for (; q < end; q++, at += 2, w += 2)                                                  \
+                to[q] = (T)(line[at[0] - first] * w[0] + line[at[1] - first] * w[1]);              \
+        } else {                                                                                   \
+            for (; q < end; q++, at += x->taps, w += x->taps) {                                    \
+                A sum = line[at[0] - first] * w[0];                                                \
+                for (int k = 1; k < x->count[q]; k++) sum += line[at[k] - first] * w[k];           \
+                to[q] = (T)sum;                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void rs_line_##S(const rs_job *j, const T *from, A *line, int64_t z, int64_t p,         \
+                            int64_t first, int64_t n) {                                            \
+        const rs_axis *x = j->s.axis;                                                              \
+        bool begun = false;                                                                        \
+        for (int a = 0; a < x[0].count[z]; a++)                                                    \
+            for (int b = 0; b < x[1].count[p]; b++) {                                              \
+                const A w = x[0].W[z * x[0].taps + a] * x[1].W[p * x[1].taps + b];                 \
+                const T *row =                                                                     \
+                    from +                                                                         \
+                    ((int64_t)x[0].at[z * x[0].taps + a] * x[1].in + x[1].at[p * x[1].taps + b]) * \
+                        x[2].in +                                                                  \
+                    first;                                                                         \
+                if (!begun)                                                                        \
+                    for (int64_t i = 0; i < n; i++) line[i] = (A)row[i] * w;                       \
+                else                                                                               \
+                    for (int64_t i = 0; i < n; i++) line[i] += (A)row[i] * w;                      \
+                begun = true;                                                                      \
+            }                                                                                      \
+    }                                                                                              \
+    static void rs_plane_##S(const tni_pool_job *pool, int64_t plane) {                            \
+        const rs_job *j = (const rs_job *)(const void *)pool;                                      \
+        const rs_axis *x = j->s.axis, *c = x + 2;                                                  \
+        const T *from = (const T *)pool->from + plane * x[0].in * x[1].in * c->in;                 \
+        T *to = (T *)pool->to + plane * x[0].out * x[1].out * c->out;                              \
+        A line[RS_LINE];                                                                           \
+        for (int64_t i = 0; i < x[0].out * x[1].out; i++, to += c->out)                            \
+            for (int64_t q = 0, end; q < c->out; q = end) {                                        \
+                const int64_t z = i / x[1].out, p = i % x[1].out;                                  \
+                end = rs_chunk(c, q);                                                              \
+                const int64_t first = c->at[q * c->taps], n = rs_last(c, end - 1) - first + 1;     \
+                if (n <= RS_LINE) {                                                                \
+                    rs_line_##S(j, from, line, z, p, first, n);                                    \
+                    rs_columns_##S(c, line, first, to, q, end);                                    \
+                    continue;                                                                      \
+                }                                                                                  \
+                               \
+                A sum = 0;                                                                         \
+                for (int64_t k = 0; k < n; k += RS_LINE) {                                         \
+                    const int64_t m = n - k < RS_LINE ? n - k : (int64_t)RS_LINE;                  \
+                    rs_line_##S(j, from, line, z, p, first + k, m);                                \
+                    for (int64_t l = 0; l < m; l++) sum += line[l] * c->W[q * c->taps + k + l];    \
+                }                                                                                  \
+                to[q] = (T)sum;                                                                    \
+            }                                                                                      \
+    }                                                                                              \
+    static void rs_back_columns_##S(const rs_axis *x, A *line, int64_t first, const T *from,       \
+                                    int64_t q, int64_t end) {                                      \
+        for (; q < end; q++)                                                                       \
+            for (int k = 0; k < x->count[q]; k++)                                                  \
+                line[x->at[q * x->taps + k] - first] += (A)from[q] * x->W[q * x->taps + k];        \
+    }                                                                                              \
+    static void rs_back_line_##S(const rs_job *j, T *to, const A *line, int64_t z, int64_t p,      \
+                                 int64_t first, int64_t n) {                                       \
+        const rs_axis *x = j->s.axis;                                                              \
+        for (int a = 0; a < x[0].count[z]; a++)                                                    \
+            for (int b = 0; b < x[1].count[p]; b++) {                                              \
+                const A w = x[0].W[z * x[0].taps + a] * x[1].W[p * x[1].taps + b];                 \
+                T *row =                                                                           \
+                    to +                                                                           \
+                    ((int64_t)x[0].at[z * x[0].taps + a] * x[1].in + x[1].at[p * x[1].taps + b]) * \
+                        x[2].in +                                                                  \
+                    first;                                                                         \
+                for (int64_t i = 0; i < n; i++) row[i] = (T)((A)row[i] + line[i] * w);             \
+            }                                                                                      \
+    }                                                                                              \
+    static void rs_back_##S(const tni_pool_job *pool, int64_t plane) {                             \
+        const rs_job *j = (const rs_job *)(const void *)pool;                                      \
+        const rs_axis *x = j->s.axis, *c = x + 2;                                                  \
+        const T *from = (const T *)pool->from + plane * x[0].out * x[1].out * c->out;              \
+        T *to = (T *)pool->to + plane * x[0].in * x[1].in * c->in;                                 \
+        A line[RS_LINE];                                                                           \
+        memset(to, 0, (size_t)(x[0].in * x[1].in * c->in) * sizeof(T));                            \
+        for (int64_t i = 0; i < x[0].out * x[1].out; i++, from += c->out)                          \
+            for (int64_t q = 0, end; q < c->out; q = end) {                                        \
+                const int64_t z = i / x[1].out, p = i % x[1].out;                                  \
+                end = rs_chunk(c, q);                                                              \
+                const int64_t first = c->at[q * c->taps], n = rs_last(c, end - 1) - first + 1;     \
+                for (int64_t k = 0; k < n; k += RS_LINE) {                                         \
+                    const int64_t m = n - k < RS_LINE ? n - k : (int64_t)RS_LINE;                  \
+                    for (int64_t l = 0; l < m; l++)                                                \
+                        line[l] = n > RS_LINE ? (A)from[q] * c->W[q * c->taps + k + l] : 0;        \
+                    if (n <= RS_LINE) rs_back_columns_##S(c, line, first, from, q, end);           \
+                    rs_back_line_##S(j, to, line, z, p, first + k, m);                             \
+                }                                                                                  \
+            }                                                                                      \
+    }
+RESAMPLE(f32, float, float, single)
+RESAMPLE(wide, float, double, weight)
+RESAMPLE(f64, double, double, weight)
+#undef RESAMPLE
+
+static bool rs_is_wide(const rs_shape *s) {
+    return s->axis[0].taps * s->axis[1].taps * s->axis[2].taps > 16;
+}
+static void rs_run(tn_frame *f, rs_job *j, const rs_options *o, int dims, bool back) {
+    const rs_axis *x = j->s.axis;
+    rs_tables(f, &j->s, o, dims);
+    memset(&j->pool, 0, sizeof j->pool);
+    j->pool.s.planes = j->s.planes;
+    j->pool.s.h = x[0].in * x[1].in;
+    j->pool.s.w = x[2].in;
+    j->pool.s.oh = x[0].out * x[1].out;
+    j->pool.s.ow = x[2].out;
+    j->pool.s.kh = x[0].taps * x[1].taps;
+    j->pool.s.kw = 1;
+    if (tni_lanes_compute(f->in[0]->dtype) != TN_F32)
+        j->pool.plane = back ? rs_back_f64 : rs_plane_f64;
+    else if (rs_is_wide(&j->s))
+        j->pool.plane = back ? rs_back_wide : rs_plane_wide;
+    else
+        j->pool.plane = back ? rs_back_f32 : rs_plane_f32;
+    if (back)
+        TNI_PATH(resample_back);
+    else
+        TNI_PATH(resample);
+    tni_pool_through(f, &j->pool);
+}
+static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const int64_t *size) {
+    int64_t bytes;
+    if (o->antialias && o->mode != TN_RESIZE_MODE_LINEAR && o->mode != TN_RESIZE_MODE_BILINEAR &&
+        o->mode != TN_RESIZE_MODE_BICUBIC)
+        return tn_fail(f, TN_INVALID,
+                       "Anti-alias option is restricted to bilinear and bicubic modes");
+    if (!rs_room(s, &bytes)) return tn_fail(f, TN_MEMORY, "the sizes are too large");
+    return tni_pool_check_dtype(f, f->in[0],
+                                o->mode == TN_RESIZE_MODE_AREA ? TNI_POOL_COMPLEX : 0) &&
+           tni_pool_scratch(f, f->in[0], size, s->ndim) && tn_scratch(f, bytes, 1) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size);
+}
+
+static bool resample_shape(tn_frame *f, rs_shape *s, rs_options *o) {
+    TN_ARGS(resample, a, f);
+    o->scales = a->scales;
+    o->mode = a->mode;
+    o->align_corners = a->align_corners;
+    o->antialias = a->antialias;
+    return tni_dims_given(f, a->size, "size") && rs_shape_of(f, s, tni_sizes(f->in[0]), a->size, o);
+}
+static bool resample_check(tn_frame *f) {
+    rs_shape s;
+    rs_options o;
+    return resample_shape(f, &s, &o) && rs_check(f, &s, &o, s.size);
+}
+static void resample_run(tn_frame *f) {
+    TN_ARGS(resample, a, f);
+    rs_options o;
+    rs_job j;
+    if (resample_shape(f, &j.s, &o)) rs_run(f, &j, &o, (int)a->size.n, false);
+}
+static void resample_grad_row(tn_gradient *g) {
+    TN_ARGS(resample, a, g);
+    tn_give(g, 0,
+            tnp_resample_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->size.n, a->scales,
+                                    a->mode, a->align_corners, a->antialias));
+}
+TN_OPERATOR(resample,
+            "resample(Tensor self, int[] size, float[]? scales=None, ResizeMode mode=linear, bool "
+            "align_corners=False, bool antialias=False) -> Tensor",
+            TN_DOC(.shapes = "self (*, sizes), size of 1 to 3 -> (*, size)",
+                   .example = "tn_resample(x, TN_DIMS(16, 16))"),
+            .forms = TN_OUT, .check = resample_check, .run = resample_run,
+            .grad = resample_grad_row,
+            .sample = "(2,3,4,5) [7,3] | (2,3,5) [8] mode=nearest | (1,2,6,7) [4,9] mode=bicubic "
+                      "align_corners=True | (1,2,3,4,3) [5,2,4] mode=trilinear | (1,2,9,11) [4,5] "
+                      "mode=bilinear antialias=True | (2,9,8) [4,12] mode=bicubic antialias=True | "
+                      "(1,2,5,7) [3,4] mode=area | (2,2,7) [5] mode=nearest_exact | (0,2,4,4) "
+                      "[2,2] | (1,2,3,4) [6,8] [2.0,2.0] mode=nearest | (1,5000) [3] mode=area | "
+                      "(1,2,5) [9] [1.9]")
+
+static bool resample_input_grad_shape(tn_frame *f, rs_shape *s, rs_options *o) {
+    TN_ARGS(resample_input_grad, a, f);
+    const tn_tensor *d = f->in[0];
+    o->scales = a->scales;
+    o->mode = a->mode;
+    o->align_corners = a->align_corners;
+    o->antialias = a->antialias;
+    if (!tni_dims_given(f, a->input_size, "input_size")) return false;
+    if (a->dims < 1 || a->dims > 3 || d->ndim != a->input_size.n || d->ndim <= a->dims)
+        return tn_fail(f, TN_INVALID, "expected grad of as many dimensions as input_size");
+    for (int i = 0; i < d->ndim - a->dims; i++)
+        if (d->size[i] != a->input_size.at[i])
+            return tn_fail(f, TN_INVALID, "grad differs from input_size in dimension %d", i);
+    return rs_shape_of(f, s, a->input_size, tni_ints(d->size + d->ndim - a->dims, a->dims), o);
+}
+static bool resample_input_grad_check(tn_frame *f) {
+    TN_ARGS(resample_input_grad, a, f);
+    rs_shape s;
+    rs_options o;
+    return resample_input_grad_shape(f, &s, &o) && rs_check(f, &s, &o, a->input_size.at);
+}
+static void resample_input_grad_run(tn_frame *f) {
+    TN_ARGS(resample_input_grad, a, f);
+    rs_options o;
+    rs_job j;
+    if (resample_input_grad_shape(f, &j.s, &o)) rs_run(f, &j, &o, (int)a->dims, true);
+}
+static void resample_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(resample_input_grad, a, g);
+    const tn_tensor *d = g->in[0];
+    tn_give(g, 0,
+            tnp_resample(g->incoming[0], tni_ints(d->size + d->ndim - a->dims, a->dims), a->scales,
+                         a->mode, a->align_corners, a->antialias));
+}
+TN_OPERATOR(resample_input_grad,
+            "resample_input_grad(Tensor grad, int[] input_size, int dims, float[]? scales=None, "
+            "ResizeMode mode=linear, bool align_corners=False, bool antialias=False) -> Tensor",
+            TN_DOC(.shapes = "grad (*, size), input_size (*, sizes) -> input_size",
+                   .example = "tn_resample_input_grad(d, TN_DIMS(1, 3, 8, 8), 2)"),
+            .forms = TN_OUT, .check = resample_input_grad_check, .run = resample_input_grad_run,
+            .grad = resample_input_grad_grad,
+            .sample = "(2,3,7,3) [2,3,4,5] 2 | (2,3,8) [2,3,5] 1 mode=nearest | (1,2,4,9) "
+                      "[1,2,6,7] 2 mode=bicubic align_corners=True | (1,2,4,5) [1,2,9,11] 2 "
+                      "mode=bilinear antialias=True | (1,2,3,4) [1,2,5,7] 2 mode=area | (1,3) "
+                      "[1,5000] 1 mode=area")
+
 /* src/ops/linalg/matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what they compose */
 
 static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
@@ -47914,6 +48744,233 @@ TN_API bool tn_step_plan_of(tn_step_plan *p, const tn_frame *f, int64_t i) {
     return true;
 }
 
+/* src/ops/layers/pool_dims.c - resizing and poolings that are others with more dimensions or other numbers: compositions of resample and of the poolings of two dimensions */
+
+#include <math.h>
+
+static bool pool_mode_fits(tn_frame *f, int ndim, tn_resize_mode mode) {
+    const int wants = mode == TN_RESIZE_MODE_LINEAR                                       ? 3
+                      : mode == TN_RESIZE_MODE_TRILINEAR                                  ? 5
+                      : mode == TN_RESIZE_MODE_BILINEAR || mode == TN_RESIZE_MODE_BICUBIC ? 4
+                                                                                          : ndim;
+    if (ndim >= 3 && ndim <= 5 && ndim == wants) return true;
+    return tn_fail(f, TN_UNSUPPORTED,
+                   "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the "
+                   "modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+                   "nearest-exact",
+                   ndim);
+}
+static bool interpolate_size(tn_frame *f, const tn_interpolate_args *a, int64_t size[3],
+                             double scale[3]) {
+    const tn_tensor *x = f->in[0];
+    const int dims = x->ndim - 2;
+    const bool by_size = tn_ints_given(a->size), by_scale = a->scale_factor.n >= 0;
+    if (by_size == by_scale)
+        return tn_fail(f, TN_INVALID,
+                       by_size ? "only one of size or scale_factor should be defined"
+                               : "either size or scale_factor should be defined");
+    if (by_size) return tni_each_of(f, a->size, "size", dims, 1, size);
+    if (a->scale_factor.n != 1 && a->scale_factor.n != dims)
+        return tn_fail(f, TN_INVALID,
+                       "Input and scale_factor must have the same number of spatial dimensions, "
+                       "but got input with %d and %lld factors",
+                       dims, (long long)a->scale_factor.n);
+    for (int i = 0; i < dims; i++) {
+        scale[i] = a->scale_factor.at[a->scale_factor.n == 1 ? 0 : i];
+        const double n = floor((double)x->size[2 + i] * scale[i]);
+        if (!(n >= 1 && n <= INT32_MAX))
+            return tn_fail(f, TN_INVALID,
+                           "Input and output sizes should be greater than 0, but got scale_factor "
+                           "%g",
+                           scale[i]);
+        size[i] = (int64_t)n;
+    }
+    return true;
+}
+static bool interpolate_compose(tn_frame *f) {
+    TN_ARGS(interpolate, a, f);
+    tn_floats scales = {NULL, -1};
+    double scale[3] = {0};
+    int64_t size[3];
+    if (!pool_mode_fits(f, f->in[0]->ndim, a->mode) || !interpolate_size(f, a, size, scale))
+        return false;
+    if (scale[0] > 0 && !a->recompute_scale_factor && a->mode != TN_RESIZE_MODE_AREA) {
+        scales.at = scale;
+        scales.n = f->in[0]->ndim - 2;
+    }
+    f->out[0] = tnp_resample(f->in[0], tni_ints(size, f->in[0]->ndim - 2), scales, a->mode,
+                             a->align_corners, a->antialias);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(interpolate,
+            "interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, ResizeMode "
+            "mode=nearest, bool align_corners=False, bool recompute_scale_factor=False, bool "
+            "antialias=False) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)",
+                   .example = "tn_interpolate(x, .size = TN_DIMS(32, 32))",
+                   .differs = "signature: None stands for False there, and words have a hyphen"),
+            .compose = interpolate_compose,
+            .sample = "(2,3,4,5) [7,3] | (1,2,5) None [1.7] mode=linear | (1,2,6,7) None [0.6,1.3] "
+                      "mode=bicubic | (1,2,3,4,3) [5] mode=trilinear align_corners=True | "
+                      "(1,2,9,8) [4,5] mode=bilinear antialias=True | (1,2,5,7) [3,4] mode=area | "
+                      "(1,2,4,5) None [2.5] mode=bilinear recompute_scale_factor=True")
+
+static tn_tensor *pool_lines(tn_frame *f, tn_tensor *x) {
+    char has[160];
+    if (x->ndim == 2 || x->ndim == 3) return tnp_unsqueeze(x, -2);
+    tn_fail(f, TN_INVALID, "Expected 2D or 3D input to %s, but got %s", f->row->name,
+            tni_shape_text(has, sizeof has, x->ndim, x->size));
+    return NULL;
+}
+static bool pool_one(tn_frame *f, tn_ints l, const char *name, int64_t first, int64_t low,
+                     int64_t to[2]) {
+    to[0] = first;
+    return tni_each_of(f, l, name, 1, low, to + 1);
+}
+
+static bool max_pool1d_compose(tn_frame *f) {
+    TN_ARGS(max_pool1d, a, f);
+    int64_t kernel[2], stride[2], padding[2], dilation[2];
+    tn_tensor *x = pool_lines(f, a->self);
+    if (!x || !pool_one(f, a->kernel_size, "kernel_size", 1, 1, kernel) ||
+        !pool_one(f, a->stride.n > 0 ? a->stride : a->kernel_size, "stride", 1, 1, stride) ||
+        !pool_one(f, a->padding, "padding", 0, 0, padding) ||
+        !pool_one(f, a->dilation, "dilation", 1, 1, dilation))
+        return false;
+    x = tnp_max_pool2d(x, tni_ints(kernel, 2), tni_ints(stride, 2), tni_ints(padding, 2),
+                       tni_ints(dilation, 2), a->ceil_mode);
+    return (f->out[0] = tnp_squeeze_dim(x, -2)) != NULL;
+}
+TN_OPERATOR(max_pool1d,
+            "max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+            "int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+                   .example = "tn_max_pool1d(x, TN_DIMS(2))",
+                   .differs = "parameter stride: [] there and None here: as the kernel"),
+            .compose = max_pool1d_compose,
+            .sample = "(2,3,8) [2] | (2,9) [3] [2] [1] | (1,2,9) [2] dilation=[2] | (1,2,8) [3] "
+                      "ceil_mode=True | (0,2,4) [2]",
+            .node = "SqueezeBackward1")
+
+static bool avg_pool1d_compose(tn_frame *f) {
+    TN_ARGS(avg_pool1d, a, f);
+    int64_t kernel[2], stride[2], padding[2];
+    tn_tensor *x = pool_lines(f, a->self);
+    if (!x || !pool_one(f, a->kernel_size, "kernel_size", 1, 1, kernel) ||
+        !pool_one(f, a->stride.n > 0 ? a->stride : a->kernel_size, "stride", 1, 1, stride) ||
+        !pool_one(f, a->padding, "padding", 0, 0, padding))
+        return false;
+    x = tnp_avg_pool2d(x, tni_ints(kernel, 2), tni_ints(stride, 2), tni_ints(padding, 2),
+                       a->ceil_mode, a->count_include_pad, TN_NONE);
+    return (f->out[0] = tnp_squeeze_dim(x, -2)) != NULL;
+}
+TN_OPERATOR(avg_pool1d,
+            "avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+            "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+                   .example = "tn_avg_pool1d(x, TN_DIMS(2))",
+                   .differs = "parameter stride: [] there and None here: as the kernel",
+                   .python = "nn.functional.avg_pool1d"),
+            .compose = avg_pool1d_compose,
+            .sample = "(2,3,8) [2] | (2,9) [3] [2] [1] | (1,2,8) [3] [2] [1] ceil_mode=True "
+                      "count_include_pad=False | (0,2,4) [2]",
+            .node = "SqueezeBackward1")
+
+static bool pool_adaptive_fits(tn_frame *f, const tn_tensor *x, int dims) {
+    char has[160];
+    return x->ndim == dims + 1 || x->ndim == dims + 2 ||
+           tn_fail(f, TN_INVALID, "%s(): Expected %dD or %dD tensor, but got %s", f->row->name,
+                   dims + 1, dims + 2, tni_shape_text(has, sizeof has, x->ndim, x->size));
+}
+static bool adaptive_avg_pool1d_compose(tn_frame *f) {
+    TN_ARGS(adaptive_avg_pool1d, a, f);
+    const tn_floats none = {NULL, -1};
+    int64_t size[1];
+    if (!pool_adaptive_fits(f, a->self, 1) ||
+        !tni_each_of(f, a->output_size, "output_size", 1, 0, size))
+        return false;
+    f->out[0] = tnp_resample(a->self, tni_ints(size, 1), none, TN_RESIZE_MODE_AREA, false, false);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(adaptive_avg_pool1d, "adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+                   .example = "tn_adaptive_avg_pool1d(x, TN_DIMS(4))",
+                   .python = "nn.functional.adaptive_avg_pool1d"),
+            .compose = adaptive_avg_pool1d_compose,
+            .sample = "(2,3,7) [3] | (2,5) [1] | (1,2,3) [5]", .node = "SqueezeBackward1")
+
+static bool adaptive_avg_pool3d_compose(tn_frame *f) {
+    TN_ARGS(adaptive_avg_pool3d, a, f);
+    const tn_floats none = {NULL, -1};
+    int64_t size[3];
+    if (!pool_adaptive_fits(f, a->self, 3) ||
+        !tni_each_of(f, a->output_size, "output_size", 3, 0, size))
+        return false;
+    f->out[0] = tnp_resample(a->self, tni_ints(size, 3), none, TN_RESIZE_MODE_AREA, false, false);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(adaptive_avg_pool3d, "adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, "
+                             "D', H', W')",
+                   .example = "tn_adaptive_avg_pool3d(x, TN_DIMS(1))",
+                   .python = "nn.functional.adaptive_avg_pool3d"),
+            .compose = adaptive_avg_pool3d_compose,
+            .sample = "(1,2,4,5,3) [2,3,2] | (2,3,4,5) [1,1,1] | (1,2,2,3,2) [3,4,3]",
+            .node = "AdaptiveAvgPool3DBackward0")
+
+static tn_tensor *pool_norm(tn_tensor *mean, double p, double k) {
+    tn_tensor *positive = tnp_mul(tnp_sign(mean), tnp_relu(tnp_abs(mean)));
+    return tnp_pow_scalar(tnp_mul_scalar(positive, tn_float(k)), tn_float(1 / p));
+}
+static bool pool_root_fits(tn_frame *f, double p) {
+    return p != 0 || tn_fail(f, TN_INVALID, "norm_type must not be 0");
+}
+static tn_ints pool_zero(void) {
+    static const int64_t zero[1] = {0};
+    return tni_ints(zero, 1);
+}
+static bool lp_pool1d_compose(tn_frame *f) {
+    TN_ARGS(lp_pool1d, a, f);
+    tn_tensor *mean;
+    int64_t kernel[1];
+    if (!pool_root_fits(f, a->norm_type) ||
+        !tni_each_of(f, a->kernel_size, "kernel_size", 1, 1, kernel))
+        return false;
+    mean = tnp_avg_pool1d(tnp_pow_scalar(a->input, tn_float(a->norm_type)), a->kernel_size,
+                          a->stride, pool_zero(), a->ceil_mode, true);
+    f->out[0] = pool_norm(mean, a->norm_type, (double)kernel[0]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(lp_pool1d,
+            "lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None, "
+            "bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+                   .example = "tn_lp_pool1d(x, 2, TN_DIMS(2))",
+                   .python = "nn.functional.lp_pool1d"),
+            .compose = lp_pool1d_compose, .domain = "input:0.2..2",
+            .sample = "(2,3,8) 2.0 [2] | (2,9) 3.0 [3] [2] | (1,2,8) 1.5 [3] ceil_mode=True")
+static bool lp_pool2d_compose(tn_frame *f) {
+    TN_ARGS(lp_pool2d, a, f);
+    tn_tensor *mean;
+    int64_t kernel[2];
+    if (!pool_root_fits(f, a->norm_type) ||
+        !tni_each_of(f, a->kernel_size, "kernel_size", 2, 1, kernel))
+        return false;
+    mean = tnp_avg_pool2d(tnp_pow_scalar(a->input, tn_float(a->norm_type)), tni_ints(kernel, 2),
+                          a->stride, pool_zero(), a->ceil_mode, true, TN_NONE);
+    f->out[0] = pool_norm(mean, a->norm_type, (double)kernel[0] * (double)kernel[1]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(lp_pool2d,
+            "lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None, "
+            "bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+                   .example = "tn_lp_pool2d(x, 2, TN_DIMS(2, 2))",
+                   .python = "nn.functional.lp_pool2d"),
+            .compose = lp_pool2d_compose, .domain = "input:0.2..2",
+            .sample = "(2,3,6,8) 2.0 [2] | (2,5,7) 3.0 [3,2] [2] | (1,2,5,7) 1.5 [2] "
+                      "ceil_mode=True")
+
 /* src/ops/linalg/cholesky.c - A = L L^H of positive definite matrices: linalg.cholesky_ex, linalg.cholesky */
 
 /* src/ops/linalg/factor.h - what gradients of factorizations are written with */
@@ -51646,6 +52703,8 @@ static TNI_UNUSED const char *const tni_words_padding_mode[] = {"zeros", "reflec
     "circular", NULL};
 static TNI_UNUSED const char *const tni_words_reduce_op[] = {"sum", "avg", "product", "min", "max",
     "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
@@ -51671,6 +52730,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_acos) = {tni_params_acos, &tni_defaults_acos, tni
     tni_loops_acos, {0, 0, 0, 0, 0, 0, 0, 0}, 1};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_adaptive_avg_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool1d_args, self), 0, -1, NULL},
+    {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool1d_args, output_size), 0, 1, NULL},
+};
+static const tn_adaptive_avg_pool1d_args tni_defaults_adaptive_avg_pool1d = {NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool1d) = {tni_params_adaptive_avg_pool1d,
+    &tni_defaults_adaptive_avg_pool1d, tni_names_adaptive_avg_pool1d,
+    tni_needs_adaptive_avg_pool1d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 2};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_adaptive_avg_pool2d[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool2d_args, self), 0, -1, NULL},
     {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool2d_args, output_size), 0, 2, NULL},
@@ -51682,7 +52755,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d) = {tni_params_adaptive_avg_pool2d,
     &tni_defaults_adaptive_avg_pool2d, tni_names_adaptive_avg_pool2d,
     tni_needs_adaptive_avg_pool2d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool2d_args),
-    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 2};
+    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 3};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d_input_grad[] = {
@@ -51699,7 +52772,21 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
     tni_names_adaptive_avg_pool2d_input_grad, tni_needs_adaptive_avg_pool2d_input_grad, 2, 1, 1, 0,
     sizeof(tn_adaptive_avg_pool2d_input_grad_args),
     offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 3};
+    0, 0}, 4};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_adaptive_avg_pool3d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool3d_args, self), 0, -1, NULL},
+    {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool3d_args, output_size), 0, 3, NULL},
+};
+static const tn_adaptive_avg_pool3d_args tni_defaults_adaptive_avg_pool3d = {NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool3d[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool3d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool3d) = {tni_params_adaptive_avg_pool3d,
+    &tni_defaults_adaptive_avg_pool3d, tni_names_adaptive_avg_pool3d,
+    tni_needs_adaptive_avg_pool3d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 5};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_add[] = {
@@ -51715,7 +52802,7 @@ static const uint64_t tni_needs_add[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
     tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), TN_PROP_DOUBLE,
-    tni_loops_add, {0, 1, 0, 0, 0, 0, 0, 0}, 4};
+    tni_loops_add, {0, 1, 0, 0, 0, 0, 0, 0}, 6};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcdiv[] = {
@@ -51731,7 +52818,7 @@ static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
     tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
-    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, tni_loops_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}, 5};
+    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, tni_loops_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}, 7};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcmul[] = {
@@ -51747,7 +52834,7 @@ static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
     tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
-    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, tni_loops_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}, 6};
+    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, tni_loops_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}, 8};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -51765,7 +52852,7 @@ static const uint64_t tni_needs_addmm[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addmm) = {tni_params_addmm, &tni_defaults_addmm, tni_names_addmm,
     tni_needs_addmm, 5, 3, 1, 0, sizeof(tn_addmm_args), offsetof(tn_addmm_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 7};
+    1, 2, 0, 0, 0, 0, 0}, 9};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all[] = {
@@ -51777,7 +52864,7 @@ static const uint64_t tni_needs_all[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all) = {tni_params_all, &tni_defaults_all, tni_names_all,
     tni_needs_all, 1, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 8};
+    0, 0, 0, 0, 0}, 10};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all_dims[] = {
@@ -51791,7 +52878,7 @@ static const uint64_t tni_needs_all_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all_dims) = {tni_params_all_dims, &tni_defaults_all_dims,
     tni_names_all_dims, tni_needs_all_dims, 3, 1, 1, 0, sizeof(tn_all_dims_args),
-    offsetof(tn_all_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 9};
+    offsetof(tn_all_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 11};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_allclose[] = {
@@ -51807,7 +52894,7 @@ static const uint64_t tni_needs_allclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
     tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX,
-    TN_PROP_TRUTH, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 10};
+    TN_PROP_TRUTH, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 12};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -51822,7 +52909,7 @@ static const uint64_t tni_needs_amax[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amax) = {tni_params_amax, &tni_defaults_amax, tni_names_amax,
     tni_needs_amax, 3, 1, 1, 0, sizeof(tn_amax_args), offsetof(tn_amax_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 11};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 13};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amin[] = {
@@ -51837,7 +52924,7 @@ static const uint64_t tni_needs_amin[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amin) = {tni_params_amin, &tni_defaults_amin, tni_names_amin,
     tni_needs_amin, 3, 1, 1, 0, sizeof(tn_amin_args), offsetof(tn_amin_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 12};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 14};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_aminmax[] = {
@@ -51853,7 +52940,7 @@ static const uint64_t tni_needs_aminmax[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_aminmax) = {tni_params_aminmax, &tni_defaults_aminmax,
     tni_names_aminmax, tni_needs_aminmax, 3, 1, 2, 0, sizeof(tn_aminmax_args),
-    offsetof(tn_aminmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 13};
+    offsetof(tn_aminmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 15};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_angle[] = {
@@ -51865,7 +52952,7 @@ static const uint64_t tni_needs_angle[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_angle) = {tni_params_angle, &tni_defaults_angle, tni_names_angle,
     tni_needs_angle, 1, 1, 1, 0, sizeof(tn_angle_args), offsetof(tn_angle_args, out), 0,
-    tni_loops_angle, {0, 0, 0, 0, 0, 0, 0, 0}, 14};
+    tni_loops_angle, {0, 0, 0, 0, 0, 0, 0, 0}, 16};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any[] = {
@@ -51877,7 +52964,7 @@ static const uint64_t tni_needs_any[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any) = {tni_params_any, &tni_defaults_any, tni_names_any,
     tni_needs_any, 1, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 15};
+    0, 0, 0, 0, 0}, 17};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any_dims[] = {
@@ -51891,7 +52978,7 @@ static const uint64_t tni_needs_any_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any_dims) = {tni_params_any_dims, &tni_defaults_any_dims,
     tni_names_any_dims, tni_needs_any_dims, 3, 1, 1, 0, sizeof(tn_any_dims_args),
-    offsetof(tn_any_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 16};
+    offsetof(tn_any_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 18};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange[] = {
@@ -51906,7 +52993,7 @@ static const char *const tni_names_arange[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
     tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 17};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 19};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start[] = {
@@ -51924,7 +53011,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
     &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
     sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 18};
+    0, 0, 0, 0, 0, 0}, 20};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start_step[] = {
@@ -51943,7 +53030,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
     &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
     sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 19};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 21};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -51957,7 +53044,7 @@ static const uint64_t tni_needs_argmax[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmax) = {tni_params_argmax, &tni_defaults_argmax,
     tni_names_argmax, tni_needs_argmax, 3, 1, 1, 0, sizeof(tn_argmax_args),
-    offsetof(tn_argmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 20};
+    offsetof(tn_argmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 22};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmin[] = {
@@ -51971,7 +53058,7 @@ static const uint64_t tni_needs_argmin[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmin,
     tni_names_argmin, tni_needs_argmin, 3, 1, 1, 0, sizeof(tn_argmin_args),
-    offsetof(tn_argmin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 21};
+    offsetof(tn_argmin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 23};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argsort[] = {
@@ -51985,7 +53072,7 @@ static const uint64_t tni_needs_argsort[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argsort) = {tni_params_argsort, &tni_defaults_argsort,
     tni_names_argsort, tni_needs_argsort, 3, 1, 1, 0, sizeof(tn_argsort_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 22};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 24};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided[] = {
@@ -52006,7 +53093,7 @@ static const uint64_t tni_needs_as_strided[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided) = {tni_params_as_strided, &tni_defaults_as_strided,
     tni_names_as_strided, tni_needs_as_strided, 6, 1, 1, 0, sizeof(tn_as_strided_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 23};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 25};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided_scatter[] = {
@@ -52031,7 +53118,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scatter,
     &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
     8, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 24};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 26};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_asin[] = {
@@ -52043,7 +53130,7 @@ static const uint64_t tni_needs_asin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_asin) = {tni_params_asin, &tni_defaults_asin, tni_names_asin,
     tni_needs_asin, 1, 1, 1, 0, sizeof(tn_asin_args), offsetof(tn_asin_args, out), 0,
-    tni_loops_asin, {0, 0, 0, 0, 0, 0, 0, 0}, 25};
+    tni_loops_asin, {0, 0, 0, 0, 0, 0, 0, 0}, 27};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan[] = {
@@ -52055,7 +53142,7 @@ static const uint64_t tni_needs_atan[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni_names_atan,
     tni_needs_atan, 1, 1, 1, 0, sizeof(tn_atan_args), offsetof(tn_atan_args, out), 0,
-    tni_loops_atan, {0, 0, 0, 0, 0, 0, 0, 0}, 26};
+    tni_loops_atan, {0, 0, 0, 0, 0, 0, 0, 0}, 28};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan2[] = {
@@ -52068,7 +53155,28 @@ static const uint64_t tni_needs_atan2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan2) = {tni_params_atan2, &tni_defaults_atan2, tni_names_atan2,
     tni_needs_atan2, 2, 2, 1, 0, sizeof(tn_atan2_args), offsetof(tn_atan2_args, out), 0,
-    tni_loops_atan2, {0, 1, 0, 0, 0, 0, 0, 0}, 27};
+    tni_loops_atan2, {0, 1, 0, 0, 0, 0, 0, 0}, 29};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_avg_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_avg_pool1d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, stride), 0, 1,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, count_include_pad),
+     0, -1, NULL},
+};
+static const int64_t tni_list_avg_pool1d_padding[] = {0};
+static const tn_avg_pool1d_args tni_defaults_avg_pool1d = {{NULL, -1},
+    {tni_list_avg_pool1d_padding, 1}, false, true, NULL, {NULL, 0}};
+static const char *const tni_names_avg_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_avg_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool1d) = {tni_params_avg_pool1d, &tni_defaults_avg_pool1d,
+    tni_names_avg_pool1d, tni_needs_avg_pool1d, 6, 1, 1, 0, sizeof(tn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 30};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d[] = {
@@ -52091,7 +53199,7 @@ static const uint64_t tni_needs_avg_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d) = {tni_params_avg_pool2d, &tni_defaults_avg_pool2d,
     tni_names_avg_pool2d, tni_needs_avg_pool2d, 7, 1, 1, 0, sizeof(tn_avg_pool2d_args),
-    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 28};
+    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 31};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d_input_grad[] = {
@@ -52118,7 +53226,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_input_grad,
     &tni_defaults_avg_pool2d_input_grad, tni_names_avg_pool2d_input_grad,
     tni_needs_avg_pool2d_input_grad, 8, 1, 1, 0, sizeof(tn_avg_pool2d_input_grad_args),
-    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 29};
+    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 32};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm[] = {
@@ -52143,7 +53251,7 @@ static const uint64_t tni_needs_batch_norm[] = {UINT64_C(0x60000000f), 0, 0, UIN
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm) = {tni_params_batch_norm, &tni_defaults_batch_norm,
     tni_names_batch_norm, tni_needs_batch_norm, 8, 5, 1, 2, sizeof(tn_batch_norm_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 30};
+    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 33};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm_backward[] = {
@@ -52163,7 +53271,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_backward,
     &tni_defaults_batch_norm_backward, tni_names_batch_norm_backward,
     tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX, 0,
-    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 31};
+    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 34};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bce[] = {
@@ -52176,7 +53284,7 @@ static const uint64_t tni_needs_bce[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bce) = {tni_params_bce, &tni_defaults_bce, tni_names_bce,
     tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, tni_loops_bce,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 32};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 35};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli[] = {
@@ -52190,7 +53298,7 @@ static const uint64_t tni_needs_bernoulli[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli) = {tni_params_bernoulli, &tni_defaults_bernoulli,
     tni_names_bernoulli, tni_needs_bernoulli, 2, 1, 1, 0, sizeof(tn_bernoulli_args),
-    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 33};
+    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 36};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli_float[] = {
@@ -52206,7 +53314,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
     &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
     0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 34};
+    0}, 37};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy[] = {
@@ -52225,7 +53333,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
     &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
     tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 35};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 38};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
@@ -52248,7 +53356,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
     = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
     tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
     1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1,
-    2, 3, 0, 0, 0, 0}, 36};
+    2, 3, 0, 0, 0, 0}, 39};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -52262,7 +53370,7 @@ static const uint64_t tni_needs_bitwise_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_and) = {tni_params_bitwise_and, &tni_defaults_bitwise_and,
     tni_names_bitwise_and, tni_needs_bitwise_and, 2, 2, 1, 0, sizeof(tn_bitwise_and_args),
-    offsetof(tn_bitwise_and_args, out), 0, tni_loops_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}, 37};
+    offsetof(tn_bitwise_and_args, out), 0, tni_loops_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}, 40};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_left_shift[] = {
@@ -52278,7 +53386,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_left_shift) = {tni_params_bitwise_left_shift,
     &tni_defaults_bitwise_left_shift, tni_names_bitwise_left_shift, tni_needs_bitwise_left_shift,
     2, 2, 1, 0, sizeof(tn_bitwise_left_shift_args), offsetof(tn_bitwise_left_shift_args, out), 0,
-    tni_loops_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}, 38};
+    tni_loops_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}, 41};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_not[] = {
@@ -52290,7 +53398,7 @@ static const uint64_t tni_needs_bitwise_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_not) = {tni_params_bitwise_not, &tni_defaults_bitwise_not,
     tni_names_bitwise_not, tni_needs_bitwise_not, 1, 1, 1, 0, sizeof(tn_bitwise_not_args),
-    offsetof(tn_bitwise_not_args, out), 0, tni_loops_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}, 39};
+    offsetof(tn_bitwise_not_args, out), 0, tni_loops_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}, 42};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_or[] = {
@@ -52304,7 +53412,7 @@ static const uint64_t tni_needs_bitwise_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_or) = {tni_params_bitwise_or, &tni_defaults_bitwise_or,
     tni_names_bitwise_or, tni_needs_bitwise_or, 2, 2, 1, 0, sizeof(tn_bitwise_or_args),
-    offsetof(tn_bitwise_or_args, out), 0, tni_loops_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}, 40};
+    offsetof(tn_bitwise_or_args, out), 0, tni_loops_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}, 43};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_right_shift[] = {
@@ -52321,7 +53429,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_right_shift) = {tni_params_bitwise_right_
     &tni_defaults_bitwise_right_shift, tni_names_bitwise_right_shift,
     tni_needs_bitwise_right_shift, 2, 2, 1, 0, sizeof(tn_bitwise_right_shift_args),
     offsetof(tn_bitwise_right_shift_args, out), 0, tni_loops_bitwise_right_shift, {0, 1, 0, 0, 0,
-    0, 0, 0}, 41};
+    0, 0, 0}, 44};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_xor[] = {
@@ -52335,7 +53443,7 @@ static const uint64_t tni_needs_bitwise_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_xor) = {tni_params_bitwise_xor, &tni_defaults_bitwise_xor,
     tni_names_bitwise_xor, tni_needs_bitwise_xor, 2, 2, 1, 0, sizeof(tn_bitwise_xor_args),
-    offsetof(tn_bitwise_xor_args, out), 0, tni_loops_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 42};
+    offsetof(tn_bitwise_xor_args, out), 0, tni_loops_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 45};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bmm[] = {
@@ -52348,7 +53456,7 @@ static const uint64_t tni_needs_bmm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bmm) = {tni_params_bmm, &tni_defaults_bmm, tni_names_bmm,
     tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 43};
+    0, 0, 0, 0, 0}, 46};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_broadcast_to[] = {
@@ -52361,7 +53469,7 @@ static const uint64_t tni_needs_broadcast_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
     &tni_defaults_broadcast_to, tni_names_broadcast_to, tni_needs_broadcast_to, 2, 1, 1, 0,
-    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 44};
+    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 47};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bucketize[] = {
@@ -52380,7 +53488,7 @@ static const uint64_t tni_needs_bucketize[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bucketize) = {tni_params_bucketize, &tni_defaults_bucketize,
     tni_names_bucketize, tni_needs_bucketize, 4, 2, 1, 0, sizeof(tn_bucketize_args),
-    offsetof(tn_bucketize_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 45};
+    offsetof(tn_bucketize_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 48};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cat[] = {
@@ -52393,7 +53501,7 @@ static const uint64_t tni_needs_cat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cat) = {tni_params_cat, &tni_defaults_cat, tni_names_cat,
     tni_needs_cat, 2, 0, 1, 0, sizeof(tn_cat_args), offsetof(tn_cat_args, out), TN_PROP_LISTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 46};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 49};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ceil[] = {
@@ -52405,7 +53513,7 @@ static const uint64_t tni_needs_ceil[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni_names_ceil,
     tni_needs_ceil, 1, 1, 1, 0, sizeof(tn_ceil_args), offsetof(tn_ceil_args, out), 0,
-    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 47};
+    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 50};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_inverse[] = {
@@ -52419,7 +53527,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_inverse) = {tni_params_cholesky_inverse,
     &tni_defaults_cholesky_inverse, tni_names_cholesky_inverse, tni_needs_cholesky_inverse, 2, 1,
     1, 0, sizeof(tn_cholesky_inverse_args), offsetof(tn_cholesky_inverse_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 48};
+    0, 0, 0, 0, 0, 0, 0}, 51};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_solve[] = {
@@ -52434,7 +53542,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_solve) = {tni_params_cholesky_solve,
     &tni_defaults_cholesky_solve, tni_names_cholesky_solve, tni_needs_cholesky_solve, 3, 2, 1, 0,
     sizeof(tn_cholesky_solve_args), offsetof(tn_cholesky_solve_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 49};
+    0, 0, 0}, 52};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_chunk[] = {
@@ -52448,7 +53556,7 @@ static const uint64_t tni_needs_chunk[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
     tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 50};
+    0, 0, 0, 0, 0, 0, 0}, 53};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp[] = {
@@ -52463,7 +53571,7 @@ static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
     tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 51};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 54};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -52477,7 +53585,7 @@ static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
     tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
-    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 52};
+    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 55};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_min[] = {
@@ -52491,7 +53599,7 @@ static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
     tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
-    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 53};
+    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 56};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_tensor[] = {
@@ -52508,7 +53616,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
     &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
     sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 54};
+    0, 0}, 57};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -52522,7 +53630,7 @@ static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
     tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 55};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 58};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -52534,7 +53642,7 @@ static const uint64_t tni_needs_conj[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
     tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 56};
+    0}, 59};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_contiguous[] = {
@@ -52546,7 +53654,7 @@ static const uint64_t tni_needs_contiguous[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
     tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 57};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 60};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv1d[] = {
@@ -52569,7 +53677,7 @@ static const uint64_t tni_needs_conv1d[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv1d) = {tni_params_conv1d, &tni_defaults_conv1d,
     tni_names_conv1d, tni_needs_conv1d, 7, 3, 1, 0, sizeof(tn_conv1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 58};
+    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 61};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d[] = {
@@ -52592,7 +53700,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 59};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 62};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -52617,7 +53725,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 60};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 63};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -52642,7 +53750,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 61};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 64};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d[] = {
@@ -52665,7 +53773,7 @@ static const uint64_t tni_needs_conv3d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d) = {tni_params_conv3d, &tni_defaults_conv3d,
     tni_names_conv3d, tni_needs_conv3d, 7, 3, 1, 0, sizeof(tn_conv3d_args),
-    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 62};
+    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 65};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_input_grad[] = {
@@ -52690,7 +53798,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_input_grad) = {tni_params_conv3d_input_grad,
     &tni_defaults_conv3d_input_grad, tni_names_conv3d_input_grad, tni_needs_conv3d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv3d_input_grad_args), offsetof(tn_conv3d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 63};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_weight_grad[] = {
@@ -52715,7 +53823,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_weight_grad) = {tni_params_conv3d_weight_grad,
     &tni_defaults_conv3d_weight_grad, tni_names_conv3d_weight_grad, tni_needs_conv3d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv3d_weight_grad_args), offsetof(tn_conv3d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 64};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 67};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose1d[] = {
@@ -52744,7 +53852,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose1d) = {tni_params_conv_transpose1d,
     &tni_defaults_conv_transpose1d, tni_names_conv_transpose1d, tni_needs_conv_transpose1d, 8, 3,
     1, 0, sizeof(tn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 65};
+    0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose2d[] = {
@@ -52773,7 +53881,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose2d) = {tni_params_conv_transpose2d,
     &tni_defaults_conv_transpose2d, tni_names_conv_transpose2d, tni_needs_conv_transpose2d, 8, 3,
     1, 0, sizeof(tn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 66};
+    0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose3d[] = {
@@ -52802,7 +53910,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose3d) = {tni_params_conv_transpose3d,
     &tni_defaults_conv_transpose3d, tni_names_conv_transpose3d, tni_needs_conv_transpose3d, 8, 3,
     1, 0, sizeof(tn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 67};
+    0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -52815,7 +53923,7 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 68};
+    0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -52829,7 +53937,7 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 69};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -52841,7 +53949,7 @@ static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
     tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 70};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -52853,7 +53961,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 71};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_count_nonzero[] = {
@@ -52868,7 +53976,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_count_nonzero) = {tni_params_count_nonzero,
     &tni_defaults_count_nonzero, tni_names_count_nonzero, tni_needs_count_nonzero, 2, 1, 1, 0,
     sizeof(tn_count_nonzero_args), offsetof(tn_count_nonzero_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 72};
+    0, 0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -52890,7 +53998,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 73};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -52905,7 +54013,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -52920,7 +54028,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_deg2rad[] = {
@@ -52932,7 +54040,7 @@ static const uint64_t tni_needs_deg2rad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_deg2rad) = {tni_params_deg2rad, &tni_defaults_deg2rad,
     tni_names_deg2rad, tni_needs_deg2rad, 1, 1, 1, 0, sizeof(tn_deg2rad_args),
-    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_det[] = {
@@ -52944,7 +54052,7 @@ static const uint64_t tni_needs_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
     tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    77};
+    80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -52956,7 +54064,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 78};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -52971,7 +54079,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 79};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -52983,7 +54091,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_gather[] = {
@@ -52998,7 +54106,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 81};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -53014,7 +54122,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -53029,7 +54137,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -53037,7 +54145,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 84};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -53052,7 +54160,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -53068,7 +54176,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 86};
+    0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -53086,7 +54194,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 87};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -53104,7 +54212,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 88};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -53119,7 +54227,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -53133,7 +54241,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 90};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -53150,7 +54258,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 91};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -53164,7 +54272,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 92};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -53177,7 +54285,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 93};
+    0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -53191,7 +54299,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -53207,7 +54315,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -53224,7 +54332,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 96};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -53246,7 +54354,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 97};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -53261,7 +54369,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -53277,7 +54385,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -53291,7 +54399,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 100};
+    0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -53304,7 +54412,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 101};
+    0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -53316,7 +54424,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfc[] = {
@@ -53328,7 +54436,7 @@ static const uint64_t tni_needs_erfc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfc) = {tni_params_erfc, &tni_defaults_erfc, tni_names_erfc,
     tni_needs_erfc, 1, 1, 1, 0, sizeof(tn_erfc_args), offsetof(tn_erfc_args, out), 0,
-    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfinv[] = {
@@ -53340,7 +54448,7 @@ static const uint64_t tni_needs_erfinv[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfinv) = {tni_params_erfinv, &tni_defaults_erfinv,
     tni_names_erfinv, tni_needs_erfinv, 1, 1, 1, 0, sizeof(tn_erfinv_args),
-    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -53352,7 +54460,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 105};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp2[] = {
@@ -53364,7 +54472,7 @@ static const uint64_t tni_needs_exp2[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp2) = {tni_params_exp2, &tni_defaults_exp2, tni_names_exp2,
     tni_needs_exp2, 1, 1, 1, 0, sizeof(tn_exp2_args), offsetof(tn_exp2_args, out), 0,
-    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
+    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -53379,7 +54487,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -53392,7 +54500,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 108};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -53404,7 +54512,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -53419,7 +54527,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -53434,7 +54542,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 111};
+    0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -53450,7 +54558,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 112};
+    0, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -53463,7 +54571,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 113};
+    0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -53477,7 +54585,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 114};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -53490,7 +54598,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 115};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -53502,7 +54610,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -53517,7 +54625,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 117};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmax[] = {
@@ -53530,7 +54638,7 @@ static const uint64_t tni_needs_fmax[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmax) = {tni_params_fmax, &tni_defaults_fmax, tni_names_fmax,
     tni_needs_fmax, 2, 2, 1, 0, sizeof(tn_fmax_args), offsetof(tn_fmax_args, out), 0,
-    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 118};
+    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmin[] = {
@@ -53543,7 +54651,7 @@ static const uint64_t tni_needs_fmin[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmin) = {tni_params_fmin, &tni_defaults_fmin, tni_names_fmin,
     tni_needs_fmin, 2, 2, 1, 0, sizeof(tn_fmin_args), offsetof(tn_fmin_args, out), 0,
-    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 119};
+    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -53557,7 +54665,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -53569,7 +54677,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frexp[] = {
@@ -53581,7 +54689,7 @@ static const uint64_t tni_needs_frexp[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frexp) = {tni_params_frexp, &tni_defaults_frexp, tni_names_frexp,
     tni_needs_frexp, 1, 1, 2, 0, sizeof(tn_frexp_args), offsetof(tn_frexp_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 122};
+    0, 0, 0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -53598,7 +54706,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -53616,7 +54724,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -53646,7 +54754,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    125};
+    128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -53676,7 +54784,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    126};
+    129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -53701,7 +54809,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -53717,7 +54825,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 128};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gcd[] = {
@@ -53730,7 +54838,7 @@ static const uint64_t tni_needs_gcd[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gcd) = {tni_params_gcd, &tni_defaults_gcd, tni_names_gcd,
     tni_needs_gcd, 2, 2, 1, 0, sizeof(tn_gcd_args), offsetof(tn_gcd_args, out), 0, tni_loops_gcd,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 129};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -53744,7 +54852,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 130};
+    0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -53758,7 +54866,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -53770,7 +54878,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -53784,7 +54892,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 133};
+    0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -53796,7 +54904,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -53810,7 +54918,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 135};
+    0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -53825,7 +54933,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 136};
+    0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -53837,7 +54945,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -53853,7 +54961,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -53866,7 +54974,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 139};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -53882,7 +54990,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 140};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -53895,7 +55003,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 141};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -53907,7 +55015,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 142};
+    0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -53920,7 +55028,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 143};
+    0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -53937,7 +55045,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -53952,7 +55060,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -53967,7 +55075,31 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 146};
+    0, 0}, 149};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_interpolate[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_interpolate_args, input), 0, -1, NULL},
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_interpolate_args, size), 0, -1,
+     NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_interpolate_args,
+     scale_factor), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_interpolate_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args, align_corners), 0, -1,
+     NULL},
+    {"recompute_scale_factor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args,
+     recompute_scale_factor), 0, -1, NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args, antialias), 0, -1, NULL},
+};
+static const tn_interpolate_args tni_defaults_interpolate = {{NULL, -1}, {NULL, -1},
+    TN_RESIZE_MODE_NEAREST, false, false, false, NULL};
+static const char *const tni_names_interpolate[] = {"result", NULL};
+static const uint64_t tni_needs_interpolate[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
+    tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -53979,7 +55111,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -53995,7 +55127,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 148};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -54007,7 +55139,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -54019,7 +55151,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 150};
+    0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -54031,7 +55163,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 151};
+    0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -54043,7 +55175,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -54055,7 +55187,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -54067,7 +55199,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -54084,7 +55216,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -54099,7 +55231,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -54118,7 +55250,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -54139,7 +55271,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 158};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -54152,7 +55284,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 159};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -54165,7 +55297,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 160};
+    1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -54179,7 +55311,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 161};
+    0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -54194,7 +55326,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 162};
+    0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -54214,7 +55346,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -54229,7 +55361,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 164};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -54241,7 +55373,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -54256,7 +55388,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 166};
+    0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -54274,7 +55406,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -54286,7 +55418,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -54299,7 +55431,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -54315,7 +55447,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -54329,7 +55461,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -54341,7 +55473,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -54356,7 +55488,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 173};
+    0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -54375,7 +55507,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 174};
+    0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -54394,7 +55526,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -54408,7 +55540,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -54423,7 +55555,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 177};
+    0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -54442,7 +55574,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    178};
+    182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -54462,7 +55594,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 179};
+    0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -54476,7 +55608,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -54492,7 +55624,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -54513,7 +55645,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    182};
+    186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -54526,7 +55658,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -54540,7 +55672,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -54560,7 +55692,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -54573,7 +55705,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 186};
+    0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -54586,7 +55718,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -54599,7 +55731,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 188};
+    0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -54615,7 +55747,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 189};
+    0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -54634,7 +55766,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 190};
+    0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -54652,7 +55784,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 191};
+    0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -54673,7 +55805,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -54689,7 +55821,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -54709,7 +55841,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -54724,7 +55856,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 195};
+    0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -54738,7 +55870,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 196};
+    0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -54755,7 +55887,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -54777,7 +55909,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -54792,7 +55924,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 199};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -54809,7 +55941,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 200};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -54824,7 +55956,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 201};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -54842,7 +55974,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -54854,7 +55986,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -54866,7 +55998,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -54878,7 +56010,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -54890,7 +56022,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -54905,7 +56037,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -54924,7 +56056,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -54937,7 +56069,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -54950,7 +56082,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -54962,7 +56094,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -54975,7 +56107,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -54987,7 +56119,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -55000,7 +56132,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -55013,7 +56145,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -55027,7 +56159,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -55046,7 +56178,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -55060,7 +56192,41 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lp_pool1d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_lp_pool1d_args, input), 0, -1, NULL},
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_lp_pool1d_args, stride), 0, 1,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+};
+static const tn_lp_pool1d_args tni_defaults_lp_pool1d = {{NULL, -1}, false, NULL, 0, {NULL, 0}};
+static const char *const tni_names_lp_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_lp_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
+    tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lp_pool2d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_lp_pool2d_args, input), 0, -1, NULL},
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_lp_pool2d_args, stride), 0, 2,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+};
+static const tn_lp_pool2d_args tni_defaults_lp_pool2d = {{NULL, -1}, false, NULL, 0, {NULL, 0}};
+static const char *const tni_names_lp_pool2d[] = {"result", NULL};
+static const uint64_t tni_needs_lp_pool2d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
+    tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -55074,7 +56240,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 219};
+    0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -55088,7 +56254,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 220};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -55105,7 +56271,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -55120,7 +56286,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 222};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -55135,7 +56301,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 223};
+    0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -55148,7 +56314,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -55161,7 +56327,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -55175,7 +56341,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 226};
+    0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -55187,7 +56353,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 227};
+    0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -55201,7 +56367,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -55214,7 +56380,28 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 229};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 235};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_pool1d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_max_pool1d_args, stride), 0, 1,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+};
+static const int64_t tni_list_max_pool1d_padding[] = {0};
+static const int64_t tni_list_max_pool1d_dilation[] = {1};
+static const tn_max_pool1d_args tni_defaults_max_pool1d = {{NULL, -1},
+    {tni_list_max_pool1d_padding, 1}, {tni_list_max_pool1d_dilation, 1}, false, NULL, {NULL, 0}};
+static const char *const tni_names_max_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_max_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
+    tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -55235,7 +56422,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -55264,7 +56451,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    231};
+    238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -55289,7 +56476,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 232};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -55302,7 +56489,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -55318,7 +56505,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -55332,7 +56519,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -55344,7 +56531,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -55358,7 +56545,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -55371,7 +56558,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -55384,7 +56571,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 239};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -55397,7 +56584,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    240};
+    247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -55411,7 +56598,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -55426,7 +56613,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 242};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -55440,7 +56627,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 243};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -55453,7 +56640,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    244};
+    251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -55466,7 +56653,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -55485,7 +56672,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -55500,7 +56687,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -55514,7 +56701,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 248};
+    0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -55526,7 +56713,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 249};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -55544,7 +56731,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -55563,7 +56750,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -55580,7 +56767,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -55598,7 +56785,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -55611,7 +56798,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -55629,7 +56816,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 255};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -55653,7 +56840,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 256};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -55672,7 +56859,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 257};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -55684,7 +56871,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -55702,7 +56889,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -55718,7 +56905,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -55731,7 +56918,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -55746,7 +56933,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -55762,7 +56949,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -55775,7 +56962,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 264};
+    1, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -55788,7 +56975,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -55801,7 +56988,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -55814,7 +57001,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 267};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -55829,7 +57016,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -55842,7 +57029,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 269};
+    0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -55856,7 +57043,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    270};
+    277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -55872,7 +57059,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -55884,7 +57071,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -55901,7 +57088,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -55915,7 +57102,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -55934,7 +57121,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -55955,7 +57142,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 276};
+    0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -55972,7 +57159,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -55986,7 +57173,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -56000,7 +57187,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -56017,7 +57204,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -56029,7 +57216,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 281};
+    0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -56041,7 +57228,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -56053,7 +57240,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -56067,7 +57254,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 284};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -56080,7 +57267,54 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_resample[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_resample_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_resample_args, size), 0, -1, NULL},
+    {"scales", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_resample_args, scales), 0,
+     -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_resample_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_args, align_corners), 0, -1,
+     NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_args, antialias), 0, -1, NULL},
+};
+static const tn_resample_args tni_defaults_resample = {NULL, {NULL, -1}, TN_RESIZE_MODE_LINEAR,
+    false, false, NULL, {NULL, 0}};
+static const char *const tni_names_resample[] = {"result", NULL};
+static const uint64_t tni_needs_resample[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
+    tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
+    offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    293};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_resample_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_resample_input_grad_args, grad), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_resample_input_grad_args, input_size), 0, -1, NULL},
+    {"dims", TN_T_INT, 0, offsetof(tn_resample_input_grad_args, dims), 0, -1, NULL},
+    {"scales", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_resample_input_grad_args,
+     scales), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args,
+     align_corners), 0, -1, NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args, antialias), 0, -1,
+     NULL},
+};
+static const tn_resample_input_grad_args tni_defaults_resample_input_grad = {NULL, {NULL, -1},
+    TN_RESIZE_MODE_LINEAR, false, false, NULL, {NULL, 0}, 0};
+static const char *const tni_names_resample_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_resample_input_grad[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input_grad,
+    &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
+    tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
+    offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
+    0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -56093,7 +57327,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -56108,7 +57342,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -56120,7 +57354,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -56132,7 +57366,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -56148,7 +57382,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 290};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -56172,7 +57406,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 291};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -56187,7 +57421,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 292};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -56202,7 +57436,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 293};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -56218,7 +57452,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 294};
+    2, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -56243,7 +57477,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 295};
+    5, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -56257,7 +57491,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -56269,7 +57503,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -56281,7 +57515,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -56295,7 +57529,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 299};
+    0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -56307,7 +57541,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -56319,7 +57553,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -56331,7 +57565,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -56345,7 +57579,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 303};
+    0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -56357,7 +57591,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 304};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -56369,7 +57603,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -56381,7 +57615,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -56397,7 +57631,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 307};
+    0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -56409,7 +57643,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -56426,7 +57660,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 309};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -56441,7 +57675,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -56457,7 +57691,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 311};
+    0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -56473,7 +57707,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -56488,7 +57722,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 313};
+    0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -56500,7 +57734,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -56514,7 +57748,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 315};
+    0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -56527,7 +57761,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -56540,7 +57774,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -56553,7 +57787,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -56566,7 +57800,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -56579,7 +57813,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -56596,7 +57830,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -56613,7 +57847,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 322};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -56627,7 +57861,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 323};
+    0, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -56642,7 +57876,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -56654,7 +57888,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -56666,7 +57900,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -56678,7 +57912,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -56691,7 +57925,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -56704,7 +57938,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -56717,7 +57951,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -56735,7 +57969,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -56751,7 +57985,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 332};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -56767,7 +58001,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -56781,7 +58015,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 334};
+    0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -56792,7 +58026,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -56808,7 +58042,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 336};
+    0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -56820,7 +58054,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -56832,7 +58066,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -56846,7 +58080,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 339};
+    0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -56861,7 +58095,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    340};
+    349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -56877,7 +58111,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -56892,7 +58126,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -56908,7 +58142,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -56924,7 +58158,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 344};
+    0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -56937,7 +58171,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -56951,7 +58185,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -56970,7 +58204,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -56983,7 +58217,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 348};
+    0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -56996,7 +58230,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 349};
+    0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -57008,7 +58242,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -57021,7 +58255,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -57035,7 +58269,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -57050,7 +58284,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -57066,7 +58300,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -57079,7 +58313,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -57097,7 +58331,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -57115,7 +58349,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -57128,7 +58362,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 358};
+    0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -57140,7 +58374,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -57152,7 +58386,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -57169,7 +58403,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 361};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -57184,7 +58418,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -57196,7 +58430,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 363};
+    0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -57211,7 +58445,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -57227,7 +58461,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -57235,8 +58469,10 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
 #ifndef TENSOR_TRIM
         &tni_row_abs,
         &tni_row_acos,
+        &tni_row_adaptive_avg_pool1d,
         &tni_row_adaptive_avg_pool2d,
         &tni_row_adaptive_avg_pool2d_input_grad,
+        &tni_row_adaptive_avg_pool3d,
         &tni_row_add,
         &tni_row_addcdiv,
         &tni_row_addcmul,
@@ -57261,6 +58497,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_asin,
         &tni_row_atan,
         &tni_row_atan2,
+        &tni_row_avg_pool1d,
         &tni_row_avg_pool2d,
         &tni_row_avg_pool2d_input_grad,
         &tni_row_batch_norm,
@@ -57380,6 +58617,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_index_add,
         &tni_row_index_put,
         &tni_row_index_select,
+        &tni_row_interpolate,
         &tni_row_inverse,
         &tni_row_isclose,
         &tni_row_isfinite,
@@ -57452,6 +58690,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_logit,
         &tni_row_logspace,
         &tni_row_logsumexp,
+        &tni_row_lp_pool1d,
+        &tni_row_lp_pool2d,
         &tni_row_lt,
         &tni_row_lu_solve,
         &tni_row_lu_unpack,
@@ -57463,6 +58703,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_max,
         &tni_row_max_dim,
         &tni_row_max_other,
+        &tni_row_max_pool1d,
         &tni_row_max_pool2d,
         &tni_row_max_pool2d_input_grad,
         &tni_row_max_pool2d_pick,
@@ -57519,6 +58760,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_relu,
         &tni_row_remainder,
         &tni_row_repeat,
+        &tni_row_resample,
+        &tni_row_resample_input_grad,
         &tni_row_reshape,
         &tni_row_roll,
         &tni_row_round,
@@ -57647,6 +58890,17 @@ TN_API tn_tensor *tnp_acos_(tn_tensor *self) {
     return tn_acos_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_adaptive_avg_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool1d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_avg_pool1d_args a = {self, output_size};
+    return tn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_args *args) {
     tn_tensor *r;
@@ -57667,6 +58921,17 @@ TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int lin
 TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size) {
     const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size};
     return tn_adaptive_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_adaptive_avg_pool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool3d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_avg_pool3d_args a = {self, output_size};
+    return tn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args) {
@@ -57983,6 +59248,17 @@ TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other) {
 TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other) {
     const tn_atan2_args a = {NULL, self, other};
     return tn_atan2_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool1d_at(const char *file, int line, const tn_avg_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool1d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad) {
+    const tn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, self, kernel_size};
+    return tn_avg_pool1d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
@@ -59788,6 +61064,18 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_index_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_interpolate_at(const char *file, int line, const tn_interpolate_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_interpolate, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_interpolate(tn_tensor *input, tn_ints size, tn_floats scale_factor,
+    tn_resize_mode mode, bool align_corners, bool recompute_scale_factor, bool antialias) {
+    const tn_interpolate_args a = {size, scale_factor, mode, align_corners, recompute_scale_factor,
+        antialias, input};
+    return tn_interpolate_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_inverse, TN_PLAIN, file, line, args, &r);
@@ -60713,6 +62001,28 @@ TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim) {
     return tn_logsumexp_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_lp_pool1d_at(const char *file, int line, const tn_lp_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lp_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lp_pool1d(tn_tensor *input, double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode) {
+    const tn_lp_pool1d_args a = {stride, ceil_mode, input, norm_type, kernel_size};
+    return tn_lp_pool1d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lp_pool2d_at(const char *file, int line, const tn_lp_pool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lp_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode) {
+    const tn_lp_pool2d_args a = {stride, ceil_mode, input, norm_type, kernel_size};
+    return tn_lp_pool2d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_lt, TN_PLAIN, file, line, args, &r);
@@ -60870,6 +62180,17 @@ TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other
 TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other) {
     const tn_max_other_args a = {NULL, self, other};
     return tn_max_other_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool1d_at(const char *file, int line, const tn_max_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool1d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool1d_args a = {stride, padding, dilation, ceil_mode, self, kernel_size};
+    return tn_max_pool1d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
@@ -61592,6 +62913,30 @@ TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args 
 TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats) {
     const tn_repeat_args a = {NULL, self, repeats};
     return tn_repeat_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_resample, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_resample(tn_tensor *self, tn_ints size, tn_floats scales,
+    tn_resize_mode mode, bool align_corners, bool antialias) {
+    const tn_resample_args a = {NULL, scales, mode, align_corners, antialias, self, size};
+    return tn_resample_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_resample_input_grad_at(const char *file, int line,
+    const tn_resample_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_resample_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints input_size, int64_t dims,
+    tn_floats scales, tn_resize_mode mode, bool align_corners, bool antialias) {
+    const tn_resample_input_grad_args a = {NULL, scales, mode, align_corners, antialias, grad,
+        input_size, dims};
+    return tn_resample_input_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_args *args) {
@@ -77647,6 +78992,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_fused_adam_ TNI_JOIN(TN_PREFIX, tnp_fused_adam_)
 #define tn_fused_adamw_at TNI_JOIN(TN_PREFIX, tn_fused_adamw_at)
 #define tnp_fused_adamw_ TNI_JOIN(TN_PREFIX, tnp_fused_adamw_)
+#define tn_interpolate_at TNI_JOIN(TN_PREFIX, tn_interpolate_at)
+#define tnp_interpolate TNI_JOIN(TN_PREFIX, tnp_interpolate)
+#define tn_max_pool1d_at TNI_JOIN(TN_PREFIX, tn_max_pool1d_at)
+#define tnp_max_pool1d TNI_JOIN(TN_PREFIX, tnp_max_pool1d)
+#define tn_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_avg_pool1d_at)
+#define tnp_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_avg_pool1d)
+#define tn_adaptive_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool1d_at)
+#define tnp_adaptive_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool1d)
+#define tn_adaptive_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool3d_at)
+#define tnp_adaptive_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool3d)
+#define tn_lp_pool1d_at TNI_JOIN(TN_PREFIX, tn_lp_pool1d_at)
+#define tnp_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_lp_pool1d)
+#define tn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_lp_pool2d_at)
+#define tnp_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_lp_pool2d)
+#define tn_resample_at TNI_JOIN(TN_PREFIX, tn_resample_at)
+#define tnp_resample TNI_JOIN(TN_PREFIX, tnp_resample)
+#define tn_resample_input_grad_at TNI_JOIN(TN_PREFIX, tn_resample_input_grad_at)
+#define tnp_resample_input_grad TNI_JOIN(TN_PREFIX, tnp_resample_input_grad)
 #define tn_distributed_broadcast_at TNI_JOIN(TN_PREFIX, tn_distributed_broadcast_at)
 #define tnp_distributed_broadcast TNI_JOIN(TN_PREFIX, tnp_distributed_broadcast)
 #define tn_distributed_all_reduce_at TNI_JOIN(TN_PREFIX, tn_distributed_all_reduce_at)
@@ -77806,7 +79169,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_62585346cde0 TNI_JOIN(TN_PREFIX, tn_layout_62585346cde0)
+#define tn_layout_51d8aa7892bc TNI_JOIN(TN_PREFIX, tn_layout_51d8aa7892bc)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -78941,6 +80304,24 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_fused_adam_ (*tni_at_tnp_fused_adam_)
 #define tn_fused_adamw_at (*tni_at_tn_fused_adamw_at)
 #define tnp_fused_adamw_ (*tni_at_tnp_fused_adamw_)
+#define tn_interpolate_at (*tni_at_tn_interpolate_at)
+#define tnp_interpolate (*tni_at_tnp_interpolate)
+#define tn_max_pool1d_at (*tni_at_tn_max_pool1d_at)
+#define tnp_max_pool1d (*tni_at_tnp_max_pool1d)
+#define tn_avg_pool1d_at (*tni_at_tn_avg_pool1d_at)
+#define tnp_avg_pool1d (*tni_at_tnp_avg_pool1d)
+#define tn_adaptive_avg_pool1d_at (*tni_at_tn_adaptive_avg_pool1d_at)
+#define tnp_adaptive_avg_pool1d (*tni_at_tnp_adaptive_avg_pool1d)
+#define tn_adaptive_avg_pool3d_at (*tni_at_tn_adaptive_avg_pool3d_at)
+#define tnp_adaptive_avg_pool3d (*tni_at_tnp_adaptive_avg_pool3d)
+#define tn_lp_pool1d_at (*tni_at_tn_lp_pool1d_at)
+#define tnp_lp_pool1d (*tni_at_tnp_lp_pool1d)
+#define tn_lp_pool2d_at (*tni_at_tn_lp_pool2d_at)
+#define tnp_lp_pool2d (*tni_at_tnp_lp_pool2d)
+#define tn_resample_at (*tni_at_tn_resample_at)
+#define tnp_resample (*tni_at_tnp_resample)
+#define tn_resample_input_grad_at (*tni_at_tn_resample_input_grad_at)
+#define tnp_resample_input_grad (*tni_at_tnp_resample_input_grad)
 #define tn_distributed_broadcast_at (*tni_at_tn_distributed_broadcast_at)
 #define tnp_distributed_broadcast (*tni_at_tnp_distributed_broadcast)
 #define tn_distributed_all_reduce_at (*tni_at_tn_distributed_all_reduce_at)
@@ -80242,6 +81623,24 @@ typedef struct tn_exports {
     X(tnp_fused_adam_) \
     X(tn_fused_adamw_at) \
     X(tnp_fused_adamw_) \
+    X(tn_interpolate_at) \
+    X(tnp_interpolate) \
+    X(tn_max_pool1d_at) \
+    X(tnp_max_pool1d) \
+    X(tn_avg_pool1d_at) \
+    X(tnp_avg_pool1d) \
+    X(tn_adaptive_avg_pool1d_at) \
+    X(tnp_adaptive_avg_pool1d) \
+    X(tn_adaptive_avg_pool3d_at) \
+    X(tnp_adaptive_avg_pool3d) \
+    X(tn_lp_pool1d_at) \
+    X(tnp_lp_pool1d) \
+    X(tn_lp_pool2d_at) \
+    X(tnp_lp_pool2d) \
+    X(tn_resample_at) \
+    X(tnp_resample) \
+    X(tn_resample_input_grad_at) \
+    X(tnp_resample_input_grad) \
     X(tn_distributed_broadcast_at) \
     X(tnp_distributed_broadcast) \
     X(tn_distributed_all_reduce_at) \
@@ -80405,14 +81804,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"62585346cde0", at, 1291};
+    static const tn_exports all = {"51d8aa7892bc", at, 1309};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1291 || strcmp(e->layout, "62585346cde0") != 0) return false;
+    if (!e || e->n != 1309 || strcmp(e->layout, "51d8aa7892bc") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

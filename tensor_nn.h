@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1440  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1559  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  1657  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  1793  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1404,6 +1404,125 @@ typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
     tn_tensor *input;
 } tn_nn_adaptive_avg_pool2d_forward_args;
 #define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window of a line; stride is kernel_size when not given.
+ *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_max_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool1d_self {
+    tn_module base;
+    tn_nn_max_pool1d_args o;
+} tn_nn_max_pool1d_self;
+typedef struct tn_nn_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool1d_forward_args;
+#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a line.
+ *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool1d_self {
+    tn_module base;
+    tn_nn_avg_pool1d_args o;
+} tn_nn_avg_pool1d_self;
+typedef struct tn_nn_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool1d_forward_args;
+#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a line into output_size parts.
+ *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_avg_pool1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool1d_args o;
+} tn_nn_adaptive_avg_pool1d_self;
+typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool1d_forward_args;
+#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a volume into output_size parts.
+ *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool3d_args o;
+} tn_nn_adaptive_avg_pool3d_self;
+typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool3d_forward_args;
+#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
 
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
@@ -4124,6 +4243,136 @@ template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
 typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
 }
 namespace nn {
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
+  public:
+    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool1d", at);
+    }
+};
+}
+typedef rows::max_pool1d<detail::as_objects> max_pool1d;
+}
+namespace nn {
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
+  public:
+    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool1d", at);
+    }
+};
+}
+typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool1d_options {
+    typedef adaptive_avg_pool1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool1d_self> {
+  public:
+    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool3d_options {
+    typedef adaptive_avg_pool3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool3d_self> {
+  public:
+    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
+    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -4846,6 +5095,12 @@ TNI_TN_END
 #define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool2d(...) \
     tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool1d(...) \
+    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool3d(...) \
+    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
@@ -5310,13 +5565,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* cf5d52b96973 is the hash of the chapters above: who includes this refers to a symbol of
+/* 363344784231 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_cf5d52b96973;
+TN_API const char tn_nn_layout_363344784231;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cf5d52b96973;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_363344784231;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -5334,7 +5589,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_cf5d52b96973 = 1;
+const char tn_nn_layout_363344784231 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -8937,6 +9192,66 @@ TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
           .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
           .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
 
+static bool max_pool1d_build(tn_module *m) {
+    TN_SELF(max_pool1d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+static bool max_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool1d, s, a, f);
+    f->out[0] = tnp_max_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    max_pool1d,
+    "MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
+    "bool return_indices=False, bool ceil_mode=False)",
+    TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')", .example = "tn_nn_max_pool1d(TN_DIMS(2))"),
+    .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool1d_build,
+    .forward = max_pool1d_forward, .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool avg_pool1d_build(tn_module *m) {
+    TN_SELF(avg_pool1d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool1d, s, a, f);
+    f->out[0] = tnp_avg_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad);
+    return f->out[0] != NULL;
+}
+TN_MODULE(avg_pool1d,
+          "AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
+          "ceil_mode=False, bool count_include_pad=True)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_avg_pool1d(TN_DIMS(2))"),
+          .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = avg_pool1d_build,
+          .forward = avg_pool1d_forward,
+          .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool adaptive_avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool1d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool1d(a->input, s->o.output_size)) != NULL;
+}
+TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool1d(TN_DIMS(4))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool1d_forward,
+          .sample = "[1]: (2,3,6) | [3]: (2,5)")
+
+static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool3d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool3d(a->input, s->o.output_size)) != NULL;
+}
+TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
+          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
 #define LOSS_FORWARD(name, ...)                     \
@@ -12078,6 +12393,8 @@ static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "ref
     "circular", NULL};
 static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "product", "min",
     "max", "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -12798,6 +13115,115 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &t
     NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
+static const tn_param tni_params_nn_max_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
+static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
+    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
+    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
+static const tn_param tni_params_nn_avg_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
+     count_include_pad), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
+static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
+    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
+    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
+static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
+    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
+static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
+    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -13335,6 +13761,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_pool2d,
         &tni_module_avg_pool2d,
         &tni_module_adaptive_avg_pool2d,
+        &tni_module_max_pool1d,
+        &tni_module_avg_pool1d,
+        &tni_module_adaptive_avg_pool1d,
+        &tni_module_adaptive_avg_pool3d,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -13609,6 +14039,44 @@ TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype
     const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
     return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
+        kernel_size};
+    return tn_nn_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);
 }
@@ -13830,6 +14298,8 @@ static TNI_UNUSED const char *const tni_optim_words_padding_mode[] = {"zeros", "
     "replicate", "circular", NULL};
 static TNI_UNUSED const char *const tni_optim_words_reduce_op[] = {"sum", "avg", "product", "min",
     "max", "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -14079,6 +14549,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
 #define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
 #define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_max_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool1d_at)
+#define tnp_nn_max_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool1d)
+#define tn_nn_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool1d_at)
+#define tnp_nn_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool1d)
+#define tn_nn_adaptive_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool1d_at)
+#define tnp_nn_adaptive_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool1d)
+#define tn_nn_adaptive_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool3d_at)
+#define tnp_nn_adaptive_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool3d)
 #define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
 #define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
 #define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
@@ -14153,7 +14631,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_cf5d52b96973 TNI_JOIN(TN_PREFIX, tn_nn_layout_cf5d52b96973)
+#define tn_nn_layout_363344784231 TNI_JOIN(TN_PREFIX, tn_nn_layout_363344784231)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -14284,6 +14762,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
 #define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
 #define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_max_pool1d_at (*tni_at_tn_nn_max_pool1d_at)
+#define tnp_nn_max_pool1d (*tni_at_tnp_nn_max_pool1d)
+#define tn_nn_avg_pool1d_at (*tni_at_tn_nn_avg_pool1d_at)
+#define tnp_nn_avg_pool1d (*tni_at_tnp_nn_avg_pool1d)
+#define tn_nn_adaptive_avg_pool1d_at (*tni_at_tn_nn_adaptive_avg_pool1d_at)
+#define tnp_nn_adaptive_avg_pool1d (*tni_at_tnp_nn_adaptive_avg_pool1d)
+#define tn_nn_adaptive_avg_pool3d_at (*tni_at_tn_nn_adaptive_avg_pool3d_at)
+#define tnp_nn_adaptive_avg_pool3d (*tni_at_tnp_nn_adaptive_avg_pool3d)
 #define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
 #define tnp_nn_linear (*tni_at_tnp_nn_linear)
 #define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
@@ -14490,6 +14976,14 @@ TNI_EXTERN_C_END
     X(tnp_nn_avg_pool2d) \
     X(tn_nn_adaptive_avg_pool2d_at) \
     X(tnp_nn_adaptive_avg_pool2d) \
+    X(tn_nn_max_pool1d_at) \
+    X(tnp_nn_max_pool1d) \
+    X(tn_nn_avg_pool1d_at) \
+    X(tnp_nn_avg_pool1d) \
+    X(tn_nn_adaptive_avg_pool1d_at) \
+    X(tnp_nn_adaptive_avg_pool1d) \
+    X(tn_nn_adaptive_avg_pool3d_at) \
+    X(tnp_nn_adaptive_avg_pool3d) \
     X(tn_nn_linear_at) \
     X(tnp_nn_linear) \
     X(tn_nn_embedding_at) \
@@ -14568,14 +15062,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"cf5d52b96973", at, 202};
+    static const tn_exports all = {"363344784231", at, 210};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 202 || strcmp(e->layout, "cf5d52b96973") != 0) return false;
+    if (!e || e->n != 210 || strcmp(e->layout, "363344784231") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -111,8 +111,8 @@ LEFT_OUT_OF = {
 # Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_
-as_strided_ autocast_decrement_nesting autocast_increment_nesting avg_pool1d bartlett_window
+OutOfMemoryError StorageBase adaptive_max_pool1d alpha_dropout alpha_dropout_
+as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
 bilinear binomial blackman_window celu_ channel_shuffle clear_autocast_cache conv_tbc corrcoef
 cosine_embedding_loss cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
 empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file geqrf get_autocast_cpu_dtype
@@ -120,7 +120,7 @@ get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_i
 gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce instance_norm is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss matrix_exp max_pool1d
+is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss matrix_exp
 max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
 orgqr ormqr pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
 resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
@@ -140,8 +140,8 @@ cond eig eigvals householder_product ldl_factor ldl_factor_ex ldl_solve
 matrix_exp
 """,
     "torch.nn": """
-AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
-AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
+AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
+AdaptiveMaxPool3d AlphaDropout AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
 CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
 CosineEmbeddingLoss CosineSimilarity Dropout1d
 Dropout2d Dropout3d ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
@@ -150,7 +150,7 @@ Hardtanh HingeEmbeddingLoss HuberLoss InstanceNorm1d InstanceNorm2d InstanceNorm
 LPPool1d LPPool2d LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LocalResponseNorm LogSigmoid
-LogSoftmax MarginRankingLoss MaxPool1d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
+LogSoftmax MarginRankingLoss MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
 MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle
 PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6 ReflectionPad1d ReflectionPad2d
 ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SmoothL1Loss SoftMarginLoss
@@ -160,13 +160,13 @@ TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer Uninitialized
 UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention
 """,
     "torch.nn.functional": """
-adaptive_avg_pool1d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices
+adaptive_max_pool1d adaptive_max_pool1d_with_indices
 adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
-adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool1d avg_pool3d bilinear celu_
+adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool3d bilinear celu_
 channel_shuffle ctc_loss
 embedding_bag feature_alpha_dropout fold fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm instance_norm
-interpolate linear_cross_entropy local_response_norm lp_pool1d lp_pool2d lp_pool3d max_pool1d
+linear_cross_entropy local_response_norm lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
 max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
 multilabel_soft_margin_loss pad pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_

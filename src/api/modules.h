@@ -808,6 +808,125 @@ typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
 } tn_nn_adaptive_avg_pool2d_forward_args;
 #define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
 
+/* Largest element of each window of a line; stride is kernel_size when not given.
+ *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_max_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool1d_self {
+    tn_module base;
+    tn_nn_max_pool1d_args o;
+} tn_nn_max_pool1d_self;
+typedef struct tn_nn_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool1d_forward_args;
+#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a line.
+ *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool1d_self {
+    tn_module base;
+    tn_nn_avg_pool1d_args o;
+} tn_nn_avg_pool1d_self;
+typedef struct tn_nn_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool1d_forward_args;
+#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a line into output_size parts.
+ *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_avg_pool1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool1d_args o;
+} tn_nn_adaptive_avg_pool1d_self;
+typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool1d_forward_args;
+#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a volume into output_size parts.
+ *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool3d_args o;
+} tn_nn_adaptive_avg_pool3d_self;
+typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool3d_forward_args;
+#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
+
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
 

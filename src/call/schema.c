@@ -17,13 +17,13 @@ static const char *const schema_format[] = {"contiguous_format", "preserve_forma
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
 static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", "max",
                                                "band", "bor", "bxor",    NULL};
-static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
-                                        {"Approximate", schema_approximate},
-                                        {"Rounding", schema_rounding},
-                                        {"MemoryFormat", schema_format},
-                                        {"PaddingMode", schema_padding},
-                                        {"ReduceOp", schema_reduce_op},
-                                        {NULL, NULL}};
+static const char *const schema_resize[] = {"nearest",   "nearest_exact", "linear", "bilinear",
+                                            "trilinear", "bicubic",       "area",   NULL};
+static const tni_enum schema_enums[] = {
+    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
+    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
+    {"PaddingMode", schema_padding}, {"ReduceOp", schema_reduce_op},
+    {"ResizeMode", schema_resize},   {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 

@@ -43,6 +43,17 @@ TN_API tn_tensor *tnp_acos_(tn_tensor *self) {
     return tn_acos_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_adaptive_avg_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool1d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_avg_pool1d_args a = {self, output_size};
+    return tn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_args *args) {
     tn_tensor *r;
@@ -63,6 +74,17 @@ TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int lin
 TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size) {
     const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size};
     return tn_adaptive_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_adaptive_avg_pool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool3d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_avg_pool3d_args a = {self, output_size};
+    return tn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args) {
@@ -379,6 +401,17 @@ TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other) {
 TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other) {
     const tn_atan2_args a = {NULL, self, other};
     return tn_atan2_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool1d_at(const char *file, int line, const tn_avg_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool1d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad) {
+    const tn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, self, kernel_size};
+    return tn_avg_pool1d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
@@ -2184,6 +2217,18 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_index_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_interpolate_at(const char *file, int line, const tn_interpolate_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_interpolate, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_interpolate(tn_tensor *input, tn_ints size, tn_floats scale_factor,
+    tn_resize_mode mode, bool align_corners, bool recompute_scale_factor, bool antialias) {
+    const tn_interpolate_args a = {size, scale_factor, mode, align_corners, recompute_scale_factor,
+        antialias, input};
+    return tn_interpolate_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_inverse, TN_PLAIN, file, line, args, &r);
@@ -3109,6 +3154,28 @@ TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim) {
     return tn_logsumexp_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_lp_pool1d_at(const char *file, int line, const tn_lp_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lp_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lp_pool1d(tn_tensor *input, double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode) {
+    const tn_lp_pool1d_args a = {stride, ceil_mode, input, norm_type, kernel_size};
+    return tn_lp_pool1d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lp_pool2d_at(const char *file, int line, const tn_lp_pool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lp_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode) {
+    const tn_lp_pool2d_args a = {stride, ceil_mode, input, norm_type, kernel_size};
+    return tn_lp_pool2d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_lt, TN_PLAIN, file, line, args, &r);
@@ -3266,6 +3333,17 @@ TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other
 TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other) {
     const tn_max_other_args a = {NULL, self, other};
     return tn_max_other_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool1d_at(const char *file, int line, const tn_max_pool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool1d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool1d_args a = {stride, padding, dilation, ceil_mode, self, kernel_size};
+    return tn_max_pool1d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
@@ -3988,6 +4066,30 @@ TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args 
 TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats) {
     const tn_repeat_args a = {NULL, self, repeats};
     return tn_repeat_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_resample, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_resample(tn_tensor *self, tn_ints size, tn_floats scales,
+    tn_resize_mode mode, bool align_corners, bool antialias) {
+    const tn_resample_args a = {NULL, scales, mode, align_corners, antialias, self, size};
+    return tn_resample_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_resample_input_grad_at(const char *file, int line,
+    const tn_resample_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_resample_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints input_size, int64_t dims,
+    tn_floats scales, tn_resize_mode mode, bool align_corners, bool antialias) {
+    const tn_resample_input_grad_args a = {NULL, scales, mode, align_corners, antialias, grad,
+        input_size, dims};
+    return tn_resample_input_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_args *args) {

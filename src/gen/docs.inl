@@ -8,6 +8,9 @@ static const char *const py_docs_comment[] = {
     /* acos */
     "The angle in [0, pi] whose cosine is self; NaN for real numbers outside [-1, 1].\n"
     "(*) -> (*), floating",
+    /* adaptive_avg_pool1d */
+    "adaptive_avg_pool2d of lines.\n"
+    "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
     /* adaptive_avg_pool2d */
     "The means of output_size windows that cover the input: row p of H' covers the rows of H from\n"
     "floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.\n"
@@ -15,6 +18,9 @@ static const char *const py_docs_comment[] = {
     /* adaptive_avg_pool2d_input_grad */
     "The gradient of adaptive_avg_pool2d's input.\n"
     "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+    /* adaptive_avg_pool3d */
+    "adaptive_avg_pool2d of volumes.\n"
+    "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')",
     /* add */
     "self + alpha * other, rounded once. For bools: logical or.\n"
     "(*), (*) -> broadcast",
@@ -98,6 +104,9 @@ static const char *const py_docs_comment[] = {
     "The angle of the point (x = other, y = self), in [-pi, pi]. The sign of a zero counts, as in C.\n"
     "The gradient is 0 where both are 0.\n"
     "(*), (*) -> broadcast, floating",
+    /* avg_pool1d */
+    "avg_pool2d of lines.\n"
+    "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
     /* avg_pool2d */
     "The mean of each window. With count_include_pad, padding counts as elements of value 0;\n"
     "divisor_override replaces the number of elements. Floating dtypes, which are summed in double,\n"
@@ -504,6 +513,12 @@ static const char *const py_docs_comment[] = {
     /* index_select */
     "The parts of self at the places index[i] along dim, as a copy.\n"
     "self (5, 3), index (n) -> (n, 3)",
+    /* interpolate */
+    "The input's planes in another size, or scaled by scale_factor. With align_corners the first and\n"
+    "last elements of input and output are at the same places; else elements are squares that cover\n"
+    "the plane. antialias stretches the filter where the image shrinks. recompute_scale_factor takes\n"
+    "the ratio of the sizes in the place of scale_factor.\n"
+    "input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)",
     /* inverse */
     "linalg_inv.\n"
     "(*, n, n) -> (*, n, n), float32, float64 or complex",
@@ -753,6 +768,12 @@ static const char *const py_docs_comment[] = {
     /* logsumexp */
     "log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow.\n"
     "self (*) -> floating, self's shape without dim, 1 there when keepdim",
+    /* lp_pool1d */
+    "The norm of each window of a line: the norm_type-th root of the sum of powers.\n"
+    "input (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+    /* lp_pool2d */
+    "The norm of each window: the norm_type-th root of the sum of powers.\n"
+    "input (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
     /* lt */
     "self < other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -789,6 +810,9 @@ static const char *const py_docs_comment[] = {
     /* max_other */
     "maximum by torch's other name.\n"
     "(*), (*) -> broadcast",
+    /* max_pool1d */
+    "max_pool2d of lines.\n"
+    "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
     /* max_pool2d */
     "The largest element of each window. A NaN wins, padding never does; the first of equal elements\n"
     "gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.\n"
@@ -975,6 +999,15 @@ static const char *const py_docs_comment[] = {
     "self repeated repeats[i] times along dimension i; more repeats than dimensions add\n"
     "dimensions in front.\n"
     "self (2, 3) -> (4, 3)",
+    /* resample */
+    "The last dimensions in another size, as interpolate makes them. The mode is that of all\n"
+    "dimensions: linear, bilinear and trilinear are one; area takes the mean of windows that cover the\n"
+    "dimension. scales count in the place of the ratios of sizes.\n"
+    "self (*, sizes), size of 1 to 3 -> (*, size)",
+    /* resample_input_grad */
+    "The gradient of resample's input: each element of grad, times its weights, is added to the\n"
+    "elements of which its sum was made. dims: how many of the last dimensions have another size.\n"
+    "grad (*, size), input_size (*, sizes) -> input_size",
     /* reshape */
     "The same elements in the same order with other sizes, one of which may be -1 and is computed. A\n"
     "view if strides can describe it, else a copy.\n"
@@ -1246,8 +1279,10 @@ static const char *const py_docs_comment[] = {
 static const char *const py_docs_place[] = {
     NULL /* abs */,
     NULL /* acos */,
+    "nn.functional.adaptive_avg_pool1d" /* adaptive_avg_pool1d */,
     "nn.functional.adaptive_avg_pool2d" /* adaptive_avg_pool2d */,
     NULL /* adaptive_avg_pool2d_input_grad */,
+    "nn.functional.adaptive_avg_pool3d" /* adaptive_avg_pool3d */,
     NULL /* add */,
     NULL /* addcdiv */,
     NULL /* addcmul */,
@@ -1272,6 +1307,7 @@ static const char *const py_docs_place[] = {
     NULL /* asin */,
     NULL /* atan */,
     NULL /* atan2 */,
+    "nn.functional.avg_pool1d" /* avg_pool1d */,
     "nn.functional.avg_pool2d" /* avg_pool2d */,
     NULL /* avg_pool2d_input_grad */,
     "nn.functional.batch_norm" /* batch_norm */,
@@ -1391,6 +1427,7 @@ static const char *const py_docs_place[] = {
     NULL /* index_add */,
     NULL /* index_put */,
     NULL /* index_select */,
+    NULL /* interpolate */,
     NULL /* inverse */,
     NULL /* isclose */,
     NULL /* isfinite */,
@@ -1463,6 +1500,8 @@ static const char *const py_docs_place[] = {
     "special.logit" /* logit */,
     NULL /* logspace */,
     "special.logsumexp" /* logsumexp */,
+    "nn.functional.lp_pool1d" /* lp_pool1d */,
+    "nn.functional.lp_pool2d" /* lp_pool2d */,
     NULL /* lt */,
     NULL /* lu_solve */,
     NULL /* lu_unpack */,
@@ -1474,6 +1513,7 @@ static const char *const py_docs_place[] = {
     NULL /* max */,
     NULL /* max_dim */,
     NULL /* max_other */,
+    NULL /* max_pool1d */,
     NULL /* max_pool2d */,
     NULL /* max_pool2d_input_grad */,
     NULL /* max_pool2d_pick */,
@@ -1530,6 +1570,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.relu_" /* relu */,
     NULL /* remainder */,
     NULL /* repeat */,
+    NULL /* resample */,
+    NULL /* resample_input_grad */,
     NULL /* reshape */,
     NULL /* roll */,
     "special.round" /* round */,

@@ -13,6 +13,8 @@ static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "ref
     "circular", NULL};
 static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "product", "min",
     "max", "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -733,6 +735,115 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &t
     NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
+static const tn_param tni_params_nn_max_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
+static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
+    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
+    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
+static const tn_param tni_params_nn_avg_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
+     count_include_pad), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
+static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
+    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
+    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
+static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
+    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
+static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
+    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -1270,6 +1381,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_pool2d,
         &tni_module_avg_pool2d,
         &tni_module_adaptive_avg_pool2d,
+        &tni_module_max_pool1d,
+        &tni_module_avg_pool1d,
+        &tni_module_adaptive_avg_pool1d,
+        &tni_module_adaptive_avg_pool3d,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -1543,6 +1658,44 @@ TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype
     tn_device_id device) {
     const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
     return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
+        kernel_size};
+    return tn_nn_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);

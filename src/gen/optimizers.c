@@ -13,6 +13,8 @@ static TNI_UNUSED const char *const tni_optim_words_padding_mode[] = {"zeros", "
     "replicate", "circular", NULL};
 static TNI_UNUSED const char *const tni_optim_words_reduce_op[] = {"sum", "avg", "product", "min",
     "max", "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);

@@ -14,6 +14,8 @@ static TNI_UNUSED const char *const tni_words_padding_mode[] = {"zeros", "reflec
     "circular", NULL};
 static TNI_UNUSED const char *const tni_words_reduce_op[] = {"sum", "avg", "product", "min", "max",
     "band", "bor", "bxor", NULL};
+static TNI_UNUSED const char *const tni_words_resize_mode[] = {"nearest", "nearest_exact",
+    "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
@@ -39,6 +41,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_acos) = {tni_params_acos, &tni_defaults_acos, tni
     tni_loops_acos, {0, 0, 0, 0, 0, 0, 0, 0}, 1};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_adaptive_avg_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool1d_args, self), 0, -1, NULL},
+    {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool1d_args, output_size), 0, 1, NULL},
+};
+static const tn_adaptive_avg_pool1d_args tni_defaults_adaptive_avg_pool1d = {NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool1d) = {tni_params_adaptive_avg_pool1d,
+    &tni_defaults_adaptive_avg_pool1d, tni_names_adaptive_avg_pool1d,
+    tni_needs_adaptive_avg_pool1d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 2};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_adaptive_avg_pool2d[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool2d_args, self), 0, -1, NULL},
     {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool2d_args, output_size), 0, 2, NULL},
@@ -50,7 +66,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d) = {tni_params_adaptive_avg_pool2d,
     &tni_defaults_adaptive_avg_pool2d, tni_names_adaptive_avg_pool2d,
     tni_needs_adaptive_avg_pool2d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool2d_args),
-    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 2};
+    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 3};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d_input_grad[] = {
@@ -67,7 +83,21 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
     tni_names_adaptive_avg_pool2d_input_grad, tni_needs_adaptive_avg_pool2d_input_grad, 2, 1, 1, 0,
     sizeof(tn_adaptive_avg_pool2d_input_grad_args),
     offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 3};
+    0, 0}, 4};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_adaptive_avg_pool3d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool3d_args, self), 0, -1, NULL},
+    {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool3d_args, output_size), 0, 3, NULL},
+};
+static const tn_adaptive_avg_pool3d_args tni_defaults_adaptive_avg_pool3d = {NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool3d[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool3d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool3d) = {tni_params_adaptive_avg_pool3d,
+    &tni_defaults_adaptive_avg_pool3d, tni_names_adaptive_avg_pool3d,
+    tni_needs_adaptive_avg_pool3d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 5};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_add[] = {
@@ -83,7 +113,7 @@ static const uint64_t tni_needs_add[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
     tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), TN_PROP_DOUBLE,
-    tni_loops_add, {0, 1, 0, 0, 0, 0, 0, 0}, 4};
+    tni_loops_add, {0, 1, 0, 0, 0, 0, 0, 0}, 6};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcdiv[] = {
@@ -99,7 +129,7 @@ static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
     tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
-    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, tni_loops_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}, 5};
+    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, tni_loops_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}, 7};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcmul[] = {
@@ -115,7 +145,7 @@ static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
     tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
-    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, tni_loops_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}, 6};
+    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, tni_loops_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}, 8};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -133,7 +163,7 @@ static const uint64_t tni_needs_addmm[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addmm) = {tni_params_addmm, &tni_defaults_addmm, tni_names_addmm,
     tni_needs_addmm, 5, 3, 1, 0, sizeof(tn_addmm_args), offsetof(tn_addmm_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 7};
+    1, 2, 0, 0, 0, 0, 0}, 9};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all[] = {
@@ -145,7 +175,7 @@ static const uint64_t tni_needs_all[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all) = {tni_params_all, &tni_defaults_all, tni_names_all,
     tni_needs_all, 1, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 8};
+    0, 0, 0, 0, 0}, 10};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all_dims[] = {
@@ -159,7 +189,7 @@ static const uint64_t tni_needs_all_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all_dims) = {tni_params_all_dims, &tni_defaults_all_dims,
     tni_names_all_dims, tni_needs_all_dims, 3, 1, 1, 0, sizeof(tn_all_dims_args),
-    offsetof(tn_all_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 9};
+    offsetof(tn_all_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 11};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_allclose[] = {
@@ -175,7 +205,7 @@ static const uint64_t tni_needs_allclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
     tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX,
-    TN_PROP_TRUTH, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 10};
+    TN_PROP_TRUTH, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 12};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -190,7 +220,7 @@ static const uint64_t tni_needs_amax[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amax) = {tni_params_amax, &tni_defaults_amax, tni_names_amax,
     tni_needs_amax, 3, 1, 1, 0, sizeof(tn_amax_args), offsetof(tn_amax_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 11};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 13};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amin[] = {
@@ -205,7 +235,7 @@ static const uint64_t tni_needs_amin[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amin) = {tni_params_amin, &tni_defaults_amin, tni_names_amin,
     tni_needs_amin, 3, 1, 1, 0, sizeof(tn_amin_args), offsetof(tn_amin_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 12};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 14};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_aminmax[] = {
@@ -221,7 +251,7 @@ static const uint64_t tni_needs_aminmax[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_aminmax) = {tni_params_aminmax, &tni_defaults_aminmax,
     tni_names_aminmax, tni_needs_aminmax, 3, 1, 2, 0, sizeof(tn_aminmax_args),
-    offsetof(tn_aminmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 13};
+    offsetof(tn_aminmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 15};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_angle[] = {
@@ -233,7 +263,7 @@ static const uint64_t tni_needs_angle[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_angle) = {tni_params_angle, &tni_defaults_angle, tni_names_angle,
     tni_needs_angle, 1, 1, 1, 0, sizeof(tn_angle_args), offsetof(tn_angle_args, out), 0,
-    tni_loops_angle, {0, 0, 0, 0, 0, 0, 0, 0}, 14};
+    tni_loops_angle, {0, 0, 0, 0, 0, 0, 0, 0}, 16};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any[] = {
@@ -245,7 +275,7 @@ static const uint64_t tni_needs_any[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any) = {tni_params_any, &tni_defaults_any, tni_names_any,
     tni_needs_any, 1, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 15};
+    0, 0, 0, 0, 0}, 17};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any_dims[] = {
@@ -259,7 +289,7 @@ static const uint64_t tni_needs_any_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any_dims) = {tni_params_any_dims, &tni_defaults_any_dims,
     tni_names_any_dims, tni_needs_any_dims, 3, 1, 1, 0, sizeof(tn_any_dims_args),
-    offsetof(tn_any_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 16};
+    offsetof(tn_any_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 18};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange[] = {
@@ -274,7 +304,7 @@ static const char *const tni_names_arange[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
     tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 17};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 19};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start[] = {
@@ -292,7 +322,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
     &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
     sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 18};
+    0, 0, 0, 0, 0, 0}, 20};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start_step[] = {
@@ -311,7 +341,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
     &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
     sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 19};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 21};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -325,7 +355,7 @@ static const uint64_t tni_needs_argmax[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmax) = {tni_params_argmax, &tni_defaults_argmax,
     tni_names_argmax, tni_needs_argmax, 3, 1, 1, 0, sizeof(tn_argmax_args),
-    offsetof(tn_argmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 20};
+    offsetof(tn_argmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 22};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmin[] = {
@@ -339,7 +369,7 @@ static const uint64_t tni_needs_argmin[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmin,
     tni_names_argmin, tni_needs_argmin, 3, 1, 1, 0, sizeof(tn_argmin_args),
-    offsetof(tn_argmin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 21};
+    offsetof(tn_argmin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 23};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argsort[] = {
@@ -353,7 +383,7 @@ static const uint64_t tni_needs_argsort[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argsort) = {tni_params_argsort, &tni_defaults_argsort,
     tni_names_argsort, tni_needs_argsort, 3, 1, 1, 0, sizeof(tn_argsort_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 22};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 24};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided[] = {
@@ -374,7 +404,7 @@ static const uint64_t tni_needs_as_strided[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided) = {tni_params_as_strided, &tni_defaults_as_strided,
     tni_names_as_strided, tni_needs_as_strided, 6, 1, 1, 0, sizeof(tn_as_strided_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 23};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 25};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided_scatter[] = {
@@ -399,7 +429,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scatter,
     &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
     8, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 24};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 26};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_asin[] = {
@@ -411,7 +441,7 @@ static const uint64_t tni_needs_asin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_asin) = {tni_params_asin, &tni_defaults_asin, tni_names_asin,
     tni_needs_asin, 1, 1, 1, 0, sizeof(tn_asin_args), offsetof(tn_asin_args, out), 0,
-    tni_loops_asin, {0, 0, 0, 0, 0, 0, 0, 0}, 25};
+    tni_loops_asin, {0, 0, 0, 0, 0, 0, 0, 0}, 27};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan[] = {
@@ -423,7 +453,7 @@ static const uint64_t tni_needs_atan[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni_names_atan,
     tni_needs_atan, 1, 1, 1, 0, sizeof(tn_atan_args), offsetof(tn_atan_args, out), 0,
-    tni_loops_atan, {0, 0, 0, 0, 0, 0, 0, 0}, 26};
+    tni_loops_atan, {0, 0, 0, 0, 0, 0, 0, 0}, 28};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan2[] = {
@@ -436,7 +466,28 @@ static const uint64_t tni_needs_atan2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan2) = {tni_params_atan2, &tni_defaults_atan2, tni_names_atan2,
     tni_needs_atan2, 2, 2, 1, 0, sizeof(tn_atan2_args), offsetof(tn_atan2_args, out), 0,
-    tni_loops_atan2, {0, 1, 0, 0, 0, 0, 0, 0}, 27};
+    tni_loops_atan2, {0, 1, 0, 0, 0, 0, 0, 0}, 29};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_avg_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_avg_pool1d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, stride), 0, 1,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool1d_args, count_include_pad),
+     0, -1, NULL},
+};
+static const int64_t tni_list_avg_pool1d_padding[] = {0};
+static const tn_avg_pool1d_args tni_defaults_avg_pool1d = {{NULL, -1},
+    {tni_list_avg_pool1d_padding, 1}, false, true, NULL, {NULL, 0}};
+static const char *const tni_names_avg_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_avg_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool1d) = {tni_params_avg_pool1d, &tni_defaults_avg_pool1d,
+    tni_names_avg_pool1d, tni_needs_avg_pool1d, 6, 1, 1, 0, sizeof(tn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 30};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d[] = {
@@ -459,7 +510,7 @@ static const uint64_t tni_needs_avg_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d) = {tni_params_avg_pool2d, &tni_defaults_avg_pool2d,
     tni_names_avg_pool2d, tni_needs_avg_pool2d, 7, 1, 1, 0, sizeof(tn_avg_pool2d_args),
-    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 28};
+    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 31};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d_input_grad[] = {
@@ -486,7 +537,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_input_grad,
     &tni_defaults_avg_pool2d_input_grad, tni_names_avg_pool2d_input_grad,
     tni_needs_avg_pool2d_input_grad, 8, 1, 1, 0, sizeof(tn_avg_pool2d_input_grad_args),
-    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 29};
+    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 32};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm[] = {
@@ -511,7 +562,7 @@ static const uint64_t tni_needs_batch_norm[] = {UINT64_C(0x60000000f), 0, 0, UIN
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm) = {tni_params_batch_norm, &tni_defaults_batch_norm,
     tni_names_batch_norm, tni_needs_batch_norm, 8, 5, 1, 2, sizeof(tn_batch_norm_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 30};
+    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 33};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm_backward[] = {
@@ -531,7 +582,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_backward,
     &tni_defaults_batch_norm_backward, tni_names_batch_norm_backward,
     tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX, 0,
-    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 31};
+    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 34};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bce[] = {
@@ -544,7 +595,7 @@ static const uint64_t tni_needs_bce[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bce) = {tni_params_bce, &tni_defaults_bce, tni_names_bce,
     tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, tni_loops_bce,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 32};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 35};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli[] = {
@@ -558,7 +609,7 @@ static const uint64_t tni_needs_bernoulli[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli) = {tni_params_bernoulli, &tni_defaults_bernoulli,
     tni_names_bernoulli, tni_needs_bernoulli, 2, 1, 1, 0, sizeof(tn_bernoulli_args),
-    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 33};
+    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 36};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli_float[] = {
@@ -574,7 +625,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
     &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
     0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 34};
+    0}, 37};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy[] = {
@@ -593,7 +644,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
     &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
     tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 35};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 38};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
@@ -616,7 +667,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
     = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
     tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
     1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1,
-    2, 3, 0, 0, 0, 0}, 36};
+    2, 3, 0, 0, 0, 0}, 39};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -630,7 +681,7 @@ static const uint64_t tni_needs_bitwise_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_and) = {tni_params_bitwise_and, &tni_defaults_bitwise_and,
     tni_names_bitwise_and, tni_needs_bitwise_and, 2, 2, 1, 0, sizeof(tn_bitwise_and_args),
-    offsetof(tn_bitwise_and_args, out), 0, tni_loops_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}, 37};
+    offsetof(tn_bitwise_and_args, out), 0, tni_loops_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}, 40};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_left_shift[] = {
@@ -646,7 +697,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_left_shift) = {tni_params_bitwise_left_shift,
     &tni_defaults_bitwise_left_shift, tni_names_bitwise_left_shift, tni_needs_bitwise_left_shift,
     2, 2, 1, 0, sizeof(tn_bitwise_left_shift_args), offsetof(tn_bitwise_left_shift_args, out), 0,
-    tni_loops_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}, 38};
+    tni_loops_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}, 41};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_not[] = {
@@ -658,7 +709,7 @@ static const uint64_t tni_needs_bitwise_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_not) = {tni_params_bitwise_not, &tni_defaults_bitwise_not,
     tni_names_bitwise_not, tni_needs_bitwise_not, 1, 1, 1, 0, sizeof(tn_bitwise_not_args),
-    offsetof(tn_bitwise_not_args, out), 0, tni_loops_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}, 39};
+    offsetof(tn_bitwise_not_args, out), 0, tni_loops_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}, 42};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_or[] = {
@@ -672,7 +723,7 @@ static const uint64_t tni_needs_bitwise_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_or) = {tni_params_bitwise_or, &tni_defaults_bitwise_or,
     tni_names_bitwise_or, tni_needs_bitwise_or, 2, 2, 1, 0, sizeof(tn_bitwise_or_args),
-    offsetof(tn_bitwise_or_args, out), 0, tni_loops_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}, 40};
+    offsetof(tn_bitwise_or_args, out), 0, tni_loops_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}, 43};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_right_shift[] = {
@@ -689,7 +740,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_right_shift) = {tni_params_bitwise_right_
     &tni_defaults_bitwise_right_shift, tni_names_bitwise_right_shift,
     tni_needs_bitwise_right_shift, 2, 2, 1, 0, sizeof(tn_bitwise_right_shift_args),
     offsetof(tn_bitwise_right_shift_args, out), 0, tni_loops_bitwise_right_shift, {0, 1, 0, 0, 0,
-    0, 0, 0}, 41};
+    0, 0, 0}, 44};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_xor[] = {
@@ -703,7 +754,7 @@ static const uint64_t tni_needs_bitwise_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_xor) = {tni_params_bitwise_xor, &tni_defaults_bitwise_xor,
     tni_names_bitwise_xor, tni_needs_bitwise_xor, 2, 2, 1, 0, sizeof(tn_bitwise_xor_args),
-    offsetof(tn_bitwise_xor_args, out), 0, tni_loops_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 42};
+    offsetof(tn_bitwise_xor_args, out), 0, tni_loops_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 45};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bmm[] = {
@@ -716,7 +767,7 @@ static const uint64_t tni_needs_bmm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bmm) = {tni_params_bmm, &tni_defaults_bmm, tni_names_bmm,
     tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 43};
+    0, 0, 0, 0, 0}, 46};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_broadcast_to[] = {
@@ -729,7 +780,7 @@ static const uint64_t tni_needs_broadcast_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
     &tni_defaults_broadcast_to, tni_names_broadcast_to, tni_needs_broadcast_to, 2, 1, 1, 0,
-    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 44};
+    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 47};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bucketize[] = {
@@ -748,7 +799,7 @@ static const uint64_t tni_needs_bucketize[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bucketize) = {tni_params_bucketize, &tni_defaults_bucketize,
     tni_names_bucketize, tni_needs_bucketize, 4, 2, 1, 0, sizeof(tn_bucketize_args),
-    offsetof(tn_bucketize_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 45};
+    offsetof(tn_bucketize_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 48};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cat[] = {
@@ -761,7 +812,7 @@ static const uint64_t tni_needs_cat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cat) = {tni_params_cat, &tni_defaults_cat, tni_names_cat,
     tni_needs_cat, 2, 0, 1, 0, sizeof(tn_cat_args), offsetof(tn_cat_args, out), TN_PROP_LISTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 46};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 49};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ceil[] = {
@@ -773,7 +824,7 @@ static const uint64_t tni_needs_ceil[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni_names_ceil,
     tni_needs_ceil, 1, 1, 1, 0, sizeof(tn_ceil_args), offsetof(tn_ceil_args, out), 0,
-    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 47};
+    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 50};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_inverse[] = {
@@ -787,7 +838,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_inverse) = {tni_params_cholesky_inverse,
     &tni_defaults_cholesky_inverse, tni_names_cholesky_inverse, tni_needs_cholesky_inverse, 2, 1,
     1, 0, sizeof(tn_cholesky_inverse_args), offsetof(tn_cholesky_inverse_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 48};
+    0, 0, 0, 0, 0, 0, 0}, 51};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_solve[] = {
@@ -802,7 +853,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_solve) = {tni_params_cholesky_solve,
     &tni_defaults_cholesky_solve, tni_names_cholesky_solve, tni_needs_cholesky_solve, 3, 2, 1, 0,
     sizeof(tn_cholesky_solve_args), offsetof(tn_cholesky_solve_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 49};
+    0, 0, 0}, 52};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_chunk[] = {
@@ -816,7 +867,7 @@ static const uint64_t tni_needs_chunk[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
     tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 50};
+    0, 0, 0, 0, 0, 0, 0}, 53};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp[] = {
@@ -831,7 +882,7 @@ static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
     tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 51};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 54};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -845,7 +896,7 @@ static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
     tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
-    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 52};
+    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 55};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_min[] = {
@@ -859,7 +910,7 @@ static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
     tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
-    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 53};
+    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 56};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_tensor[] = {
@@ -876,7 +927,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
     &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
     sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 54};
+    0, 0}, 57};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -890,7 +941,7 @@ static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
     tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 55};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 58};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -902,7 +953,7 @@ static const uint64_t tni_needs_conj[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
     tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 56};
+    0}, 59};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_contiguous[] = {
@@ -914,7 +965,7 @@ static const uint64_t tni_needs_contiguous[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
     tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 57};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 60};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv1d[] = {
@@ -937,7 +988,7 @@ static const uint64_t tni_needs_conv1d[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv1d) = {tni_params_conv1d, &tni_defaults_conv1d,
     tni_names_conv1d, tni_needs_conv1d, 7, 3, 1, 0, sizeof(tn_conv1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 58};
+    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 61};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d[] = {
@@ -960,7 +1011,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 59};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 62};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -985,7 +1036,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 60};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 63};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -1010,7 +1061,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 61};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 64};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d[] = {
@@ -1033,7 +1084,7 @@ static const uint64_t tni_needs_conv3d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d) = {tni_params_conv3d, &tni_defaults_conv3d,
     tni_names_conv3d, tni_needs_conv3d, 7, 3, 1, 0, sizeof(tn_conv3d_args),
-    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 62};
+    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 65};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_input_grad[] = {
@@ -1058,7 +1109,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_input_grad) = {tni_params_conv3d_input_grad,
     &tni_defaults_conv3d_input_grad, tni_names_conv3d_input_grad, tni_needs_conv3d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv3d_input_grad_args), offsetof(tn_conv3d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 63};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_weight_grad[] = {
@@ -1083,7 +1134,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_weight_grad) = {tni_params_conv3d_weight_grad,
     &tni_defaults_conv3d_weight_grad, tni_names_conv3d_weight_grad, tni_needs_conv3d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv3d_weight_grad_args), offsetof(tn_conv3d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 64};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 67};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose1d[] = {
@@ -1112,7 +1163,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose1d) = {tni_params_conv_transpose1d,
     &tni_defaults_conv_transpose1d, tni_names_conv_transpose1d, tni_needs_conv_transpose1d, 8, 3,
     1, 0, sizeof(tn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 65};
+    0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose2d[] = {
@@ -1141,7 +1192,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose2d) = {tni_params_conv_transpose2d,
     &tni_defaults_conv_transpose2d, tni_names_conv_transpose2d, tni_needs_conv_transpose2d, 8, 3,
     1, 0, sizeof(tn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 66};
+    0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose3d[] = {
@@ -1170,7 +1221,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose3d) = {tni_params_conv_transpose3d,
     &tni_defaults_conv_transpose3d, tni_names_conv_transpose3d, tni_needs_conv_transpose3d, 8, 3,
     1, 0, sizeof(tn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 67};
+    0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -1183,7 +1234,7 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 68};
+    0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -1197,7 +1248,7 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 69};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -1209,7 +1260,7 @@ static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
     tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 70};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -1221,7 +1272,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 71};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_count_nonzero[] = {
@@ -1236,7 +1287,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_count_nonzero) = {tni_params_count_nonzero,
     &tni_defaults_count_nonzero, tni_names_count_nonzero, tni_needs_count_nonzero, 2, 1, 1, 0,
     sizeof(tn_count_nonzero_args), offsetof(tn_count_nonzero_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 72};
+    0, 0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -1258,7 +1309,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 73};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -1273,7 +1324,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1288,7 +1339,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_deg2rad[] = {
@@ -1300,7 +1351,7 @@ static const uint64_t tni_needs_deg2rad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_deg2rad) = {tni_params_deg2rad, &tni_defaults_deg2rad,
     tni_names_deg2rad, tni_needs_deg2rad, 1, 1, 1, 0, sizeof(tn_deg2rad_args),
-    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_det[] = {
@@ -1312,7 +1363,7 @@ static const uint64_t tni_needs_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
     tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    77};
+    80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -1324,7 +1375,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 78};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -1339,7 +1390,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 79};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -1351,7 +1402,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_gather[] = {
@@ -1366,7 +1417,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 81};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -1382,7 +1433,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -1397,7 +1448,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -1405,7 +1456,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 84};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -1420,7 +1471,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -1436,7 +1487,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 86};
+    0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -1454,7 +1505,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 87};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -1472,7 +1523,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 88};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -1487,7 +1538,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -1501,7 +1552,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 90};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -1518,7 +1569,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 91};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -1532,7 +1583,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 92};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -1545,7 +1596,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 93};
+    0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -1559,7 +1610,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -1575,7 +1626,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -1592,7 +1643,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 96};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -1614,7 +1665,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 97};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -1629,7 +1680,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -1645,7 +1696,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -1659,7 +1710,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 100};
+    0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -1672,7 +1723,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 101};
+    0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -1684,7 +1735,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfc[] = {
@@ -1696,7 +1747,7 @@ static const uint64_t tni_needs_erfc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfc) = {tni_params_erfc, &tni_defaults_erfc, tni_names_erfc,
     tni_needs_erfc, 1, 1, 1, 0, sizeof(tn_erfc_args), offsetof(tn_erfc_args, out), 0,
-    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfinv[] = {
@@ -1708,7 +1759,7 @@ static const uint64_t tni_needs_erfinv[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfinv) = {tni_params_erfinv, &tni_defaults_erfinv,
     tni_names_erfinv, tni_needs_erfinv, 1, 1, 1, 0, sizeof(tn_erfinv_args),
-    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -1720,7 +1771,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 105};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp2[] = {
@@ -1732,7 +1783,7 @@ static const uint64_t tni_needs_exp2[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp2) = {tni_params_exp2, &tni_defaults_exp2, tni_names_exp2,
     tni_needs_exp2, 1, 1, 1, 0, sizeof(tn_exp2_args), offsetof(tn_exp2_args, out), 0,
-    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
+    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -1747,7 +1798,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -1760,7 +1811,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 108};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -1772,7 +1823,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -1787,7 +1838,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -1802,7 +1853,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 111};
+    0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -1818,7 +1869,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 112};
+    0, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -1831,7 +1882,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 113};
+    0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -1845,7 +1896,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 114};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -1858,7 +1909,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 115};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -1870,7 +1921,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -1885,7 +1936,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 117};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmax[] = {
@@ -1898,7 +1949,7 @@ static const uint64_t tni_needs_fmax[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmax) = {tni_params_fmax, &tni_defaults_fmax, tni_names_fmax,
     tni_needs_fmax, 2, 2, 1, 0, sizeof(tn_fmax_args), offsetof(tn_fmax_args, out), 0,
-    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 118};
+    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmin[] = {
@@ -1911,7 +1962,7 @@ static const uint64_t tni_needs_fmin[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmin) = {tni_params_fmin, &tni_defaults_fmin, tni_names_fmin,
     tni_needs_fmin, 2, 2, 1, 0, sizeof(tn_fmin_args), offsetof(tn_fmin_args, out), 0,
-    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 119};
+    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -1925,7 +1976,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -1937,7 +1988,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frexp[] = {
@@ -1949,7 +2000,7 @@ static const uint64_t tni_needs_frexp[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frexp) = {tni_params_frexp, &tni_defaults_frexp, tni_names_frexp,
     tni_needs_frexp, 1, 1, 2, 0, sizeof(tn_frexp_args), offsetof(tn_frexp_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 122};
+    0, 0, 0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -1966,7 +2017,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -1984,7 +2035,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -2014,7 +2065,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    125};
+    128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -2044,7 +2095,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    126};
+    129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -2069,7 +2120,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -2085,7 +2136,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 128};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gcd[] = {
@@ -2098,7 +2149,7 @@ static const uint64_t tni_needs_gcd[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gcd) = {tni_params_gcd, &tni_defaults_gcd, tni_names_gcd,
     tni_needs_gcd, 2, 2, 1, 0, sizeof(tn_gcd_args), offsetof(tn_gcd_args, out), 0, tni_loops_gcd,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 129};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -2112,7 +2163,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 130};
+    0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -2126,7 +2177,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -2138,7 +2189,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -2152,7 +2203,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 133};
+    0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -2164,7 +2215,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -2178,7 +2229,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 135};
+    0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -2193,7 +2244,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 136};
+    0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -2205,7 +2256,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -2221,7 +2272,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -2234,7 +2285,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 139};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -2250,7 +2301,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 140};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -2263,7 +2314,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 141};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -2275,7 +2326,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 142};
+    0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -2288,7 +2339,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 143};
+    0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -2305,7 +2356,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -2320,7 +2371,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -2335,7 +2386,31 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 146};
+    0, 0}, 149};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_interpolate[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_interpolate_args, input), 0, -1, NULL},
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_interpolate_args, size), 0, -1,
+     NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_interpolate_args,
+     scale_factor), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_interpolate_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args, align_corners), 0, -1,
+     NULL},
+    {"recompute_scale_factor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args,
+     recompute_scale_factor), 0, -1, NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_interpolate_args, antialias), 0, -1, NULL},
+};
+static const tn_interpolate_args tni_defaults_interpolate = {{NULL, -1}, {NULL, -1},
+    TN_RESIZE_MODE_NEAREST, false, false, false, NULL};
+static const char *const tni_names_interpolate[] = {"result", NULL};
+static const uint64_t tni_needs_interpolate[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
+    tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -2347,7 +2422,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -2363,7 +2438,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 148};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -2375,7 +2450,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -2387,7 +2462,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 150};
+    0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -2399,7 +2474,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 151};
+    0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -2411,7 +2486,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -2423,7 +2498,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -2435,7 +2510,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -2452,7 +2527,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -2467,7 +2542,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 156};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -2486,7 +2561,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -2507,7 +2582,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 158};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -2520,7 +2595,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 159};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -2533,7 +2608,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 160};
+    1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -2547,7 +2622,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 161};
+    0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -2562,7 +2637,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 162};
+    0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -2582,7 +2657,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -2597,7 +2672,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 164};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -2609,7 +2684,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -2624,7 +2699,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 166};
+    0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -2642,7 +2717,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -2654,7 +2729,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -2667,7 +2742,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -2683,7 +2758,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -2697,7 +2772,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -2709,7 +2784,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -2724,7 +2799,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 173};
+    0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -2743,7 +2818,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 174};
+    0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -2762,7 +2837,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -2776,7 +2851,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -2791,7 +2866,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 177};
+    0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -2810,7 +2885,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    178};
+    182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -2830,7 +2905,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 179};
+    0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -2844,7 +2919,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -2860,7 +2935,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -2881,7 +2956,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    182};
+    186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -2894,7 +2969,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -2908,7 +2983,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -2928,7 +3003,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -2941,7 +3016,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 186};
+    0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -2954,7 +3029,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -2967,7 +3042,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 188};
+    0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -2983,7 +3058,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 189};
+    0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -3002,7 +3077,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 190};
+    0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -3020,7 +3095,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 191};
+    0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -3041,7 +3116,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 192};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -3057,7 +3132,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -3077,7 +3152,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -3092,7 +3167,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 195};
+    0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -3106,7 +3181,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 196};
+    0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -3123,7 +3198,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -3145,7 +3220,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -3160,7 +3235,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 199};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -3177,7 +3252,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 200};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -3192,7 +3267,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 201};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -3210,7 +3285,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -3222,7 +3297,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -3234,7 +3309,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -3246,7 +3321,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -3258,7 +3333,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -3273,7 +3348,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -3292,7 +3367,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -3305,7 +3380,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -3318,7 +3393,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -3330,7 +3405,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -3343,7 +3418,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -3355,7 +3430,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -3368,7 +3443,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -3381,7 +3456,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -3395,7 +3470,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -3414,7 +3489,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -3428,7 +3503,41 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lp_pool1d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_lp_pool1d_args, input), 0, -1, NULL},
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_lp_pool1d_args, stride), 0, 1,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+};
+static const tn_lp_pool1d_args tni_defaults_lp_pool1d = {{NULL, -1}, false, NULL, 0, {NULL, 0}};
+static const char *const tni_names_lp_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_lp_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
+    tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lp_pool2d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_lp_pool2d_args, input), 0, -1, NULL},
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_lp_pool2d_args, stride), 0, 2,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+};
+static const tn_lp_pool2d_args tni_defaults_lp_pool2d = {{NULL, -1}, false, NULL, 0, {NULL, 0}};
+static const char *const tni_names_lp_pool2d[] = {"result", NULL};
+static const uint64_t tni_needs_lp_pool2d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
+    tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -3442,7 +3551,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 219};
+    0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -3456,7 +3565,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 220};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -3473,7 +3582,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -3488,7 +3597,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 222};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -3503,7 +3612,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 223};
+    0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -3516,7 +3625,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -3529,7 +3638,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -3543,7 +3652,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 226};
+    0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -3555,7 +3664,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 227};
+    0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -3569,7 +3678,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -3582,7 +3691,28 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 229};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 235};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_pool1d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_pool1d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_max_pool1d_args, stride), 0, 1,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+};
+static const int64_t tni_list_max_pool1d_padding[] = {0};
+static const int64_t tni_list_max_pool1d_dilation[] = {1};
+static const tn_max_pool1d_args tni_defaults_max_pool1d = {{NULL, -1},
+    {tni_list_max_pool1d_padding, 1}, {tni_list_max_pool1d_dilation, 1}, false, NULL, {NULL, 0}};
+static const char *const tni_names_max_pool1d[] = {"result", NULL};
+static const uint64_t tni_needs_max_pool1d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
+    tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -3603,7 +3733,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -3632,7 +3762,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    231};
+    238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -3657,7 +3787,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 232};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -3670,7 +3800,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -3686,7 +3816,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -3700,7 +3830,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -3712,7 +3842,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -3726,7 +3856,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -3739,7 +3869,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -3752,7 +3882,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 239};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -3765,7 +3895,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    240};
+    247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -3779,7 +3909,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -3794,7 +3924,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 242};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -3808,7 +3938,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 243};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -3821,7 +3951,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    244};
+    251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -3834,7 +3964,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -3853,7 +3983,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -3868,7 +3998,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -3882,7 +4012,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 248};
+    0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -3894,7 +4024,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 249};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -3912,7 +4042,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -3931,7 +4061,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -3948,7 +4078,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -3966,7 +4096,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -3979,7 +4109,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -3997,7 +4127,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 255};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -4021,7 +4151,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 256};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -4040,7 +4170,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 257};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -4052,7 +4182,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -4070,7 +4200,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -4086,7 +4216,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -4099,7 +4229,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -4114,7 +4244,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -4130,7 +4260,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -4143,7 +4273,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 264};
+    1, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -4156,7 +4286,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -4169,7 +4299,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -4182,7 +4312,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 267};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -4197,7 +4327,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -4210,7 +4340,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 269};
+    0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -4224,7 +4354,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    270};
+    277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -4240,7 +4370,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -4252,7 +4382,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -4269,7 +4399,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -4283,7 +4413,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -4302,7 +4432,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -4323,7 +4453,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 276};
+    0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -4340,7 +4470,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -4354,7 +4484,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -4368,7 +4498,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -4385,7 +4515,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -4397,7 +4527,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 281};
+    0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -4409,7 +4539,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -4421,7 +4551,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -4435,7 +4565,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 284};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -4448,7 +4578,54 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_resample[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_resample_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_resample_args, size), 0, -1, NULL},
+    {"scales", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_resample_args, scales), 0,
+     -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_resample_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_args, align_corners), 0, -1,
+     NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_args, antialias), 0, -1, NULL},
+};
+static const tn_resample_args tni_defaults_resample = {NULL, {NULL, -1}, TN_RESIZE_MODE_LINEAR,
+    false, false, NULL, {NULL, 0}};
+static const char *const tni_names_resample[] = {"result", NULL};
+static const uint64_t tni_needs_resample[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
+    tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
+    offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    293};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_resample_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_resample_input_grad_args, grad), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_resample_input_grad_args, input_size), 0, -1, NULL},
+    {"dims", TN_T_INT, 0, offsetof(tn_resample_input_grad_args, dims), 0, -1, NULL},
+    {"scales", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_resample_input_grad_args,
+     scales), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args, mode), 0, -1,
+     tni_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args,
+     align_corners), 0, -1, NULL},
+    {"antialias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_resample_input_grad_args, antialias), 0, -1,
+     NULL},
+};
+static const tn_resample_input_grad_args tni_defaults_resample_input_grad = {NULL, {NULL, -1},
+    TN_RESIZE_MODE_LINEAR, false, false, NULL, {NULL, 0}, 0};
+static const char *const tni_names_resample_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_resample_input_grad[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input_grad,
+    &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
+    tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
+    offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
+    0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -4461,7 +4638,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -4476,7 +4653,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -4488,7 +4665,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -4500,7 +4677,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -4516,7 +4693,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 290};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -4540,7 +4717,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 291};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -4555,7 +4732,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 292};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -4570,7 +4747,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 293};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -4586,7 +4763,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 294};
+    2, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -4611,7 +4788,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 295};
+    5, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -4625,7 +4802,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -4637,7 +4814,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -4649,7 +4826,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -4663,7 +4840,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 299};
+    0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -4675,7 +4852,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -4687,7 +4864,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -4699,7 +4876,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -4713,7 +4890,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 303};
+    0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -4725,7 +4902,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 304};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -4737,7 +4914,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -4749,7 +4926,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -4765,7 +4942,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 307};
+    0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -4777,7 +4954,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -4794,7 +4971,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 309};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -4809,7 +4986,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -4825,7 +5002,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 311};
+    0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -4841,7 +5018,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -4856,7 +5033,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 313};
+    0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -4868,7 +5045,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -4882,7 +5059,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 315};
+    0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -4895,7 +5072,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -4908,7 +5085,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -4921,7 +5098,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -4934,7 +5111,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -4947,7 +5124,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -4964,7 +5141,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -4981,7 +5158,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 322};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -4995,7 +5172,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 323};
+    0, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -5010,7 +5187,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -5022,7 +5199,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -5034,7 +5211,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -5046,7 +5223,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -5059,7 +5236,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -5072,7 +5249,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -5085,7 +5262,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -5103,7 +5280,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -5119,7 +5296,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 332};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -5135,7 +5312,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -5149,7 +5326,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 334};
+    0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -5160,7 +5337,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -5176,7 +5353,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 336};
+    0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -5188,7 +5365,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -5200,7 +5377,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -5214,7 +5391,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 339};
+    0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -5229,7 +5406,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    340};
+    349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -5245,7 +5422,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -5260,7 +5437,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -5276,7 +5453,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -5292,7 +5469,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 344};
+    0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -5305,7 +5482,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -5319,7 +5496,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -5338,7 +5515,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -5351,7 +5528,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 348};
+    0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -5364,7 +5541,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 349};
+    0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -5376,7 +5553,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -5389,7 +5566,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -5403,7 +5580,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -5418,7 +5595,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -5434,7 +5611,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -5447,7 +5624,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -5465,7 +5642,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -5483,7 +5660,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -5496,7 +5673,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 358};
+    0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -5508,7 +5685,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -5520,7 +5697,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -5537,7 +5714,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 361};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -5552,7 +5729,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -5564,7 +5741,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 363};
+    0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -5579,7 +5756,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -5595,7 +5772,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -5603,8 +5780,10 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
 #ifndef TENSOR_TRIM
         &tni_row_abs,
         &tni_row_acos,
+        &tni_row_adaptive_avg_pool1d,
         &tni_row_adaptive_avg_pool2d,
         &tni_row_adaptive_avg_pool2d_input_grad,
+        &tni_row_adaptive_avg_pool3d,
         &tni_row_add,
         &tni_row_addcdiv,
         &tni_row_addcmul,
@@ -5629,6 +5808,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_asin,
         &tni_row_atan,
         &tni_row_atan2,
+        &tni_row_avg_pool1d,
         &tni_row_avg_pool2d,
         &tni_row_avg_pool2d_input_grad,
         &tni_row_batch_norm,
@@ -5748,6 +5928,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_index_add,
         &tni_row_index_put,
         &tni_row_index_select,
+        &tni_row_interpolate,
         &tni_row_inverse,
         &tni_row_isclose,
         &tni_row_isfinite,
@@ -5820,6 +6001,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_logit,
         &tni_row_logspace,
         &tni_row_logsumexp,
+        &tni_row_lp_pool1d,
+        &tni_row_lp_pool2d,
         &tni_row_lt,
         &tni_row_lu_solve,
         &tni_row_lu_unpack,
@@ -5831,6 +6014,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_max,
         &tni_row_max_dim,
         &tni_row_max_other,
+        &tni_row_max_pool1d,
         &tni_row_max_pool2d,
         &tni_row_max_pool2d_input_grad,
         &tni_row_max_pool2d_pick,
@@ -5887,6 +6071,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_relu,
         &tni_row_remainder,
         &tni_row_repeat,
+        &tni_row_resample,
+        &tni_row_resample_input_grad,
         &tni_row_reshape,
         &tni_row_roll,
         &tni_row_round,

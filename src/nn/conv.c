@@ -263,3 +263,69 @@ TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
                  .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
           .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+
+static bool max_pool1d_build(tn_module *m) {
+    TN_SELF(max_pool1d, s, m);
+    /* As in MaxPool2d. */
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+static bool max_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool1d, s, a, f);
+    f->out[0] = tnp_max_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+/* Largest element of each window of a line; stride is kernel_size when not given. */
+TN_MODULE(
+    max_pool1d,
+    "MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
+    "bool return_indices=False, bool ceil_mode=False)",
+    TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')", .example = "tn_nn_max_pool1d(TN_DIMS(2))"),
+    .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool1d_build,
+    .forward = max_pool1d_forward, .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool avg_pool1d_build(tn_module *m) {
+    TN_SELF(avg_pool1d, s, m);
+    /* As in MaxPool2d. */
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool1d, s, a, f);
+    f->out[0] = tnp_avg_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad);
+    return f->out[0] != NULL;
+}
+/* Mean of each window of a line. */
+TN_MODULE(avg_pool1d,
+          "AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
+          "ceil_mode=False, bool count_include_pad=True)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_avg_pool1d(TN_DIMS(2))"),
+          .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = avg_pool1d_build,
+          .forward = avg_pool1d_forward,
+          .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool adaptive_avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool1d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool1d(a->input, s->o.output_size)) != NULL;
+}
+/* Mean over windows that divide a line into output_size parts. */
+TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool1d(TN_DIMS(4))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool1d_forward,
+          .sample = "[1]: (2,3,6) | [3]: (2,5)")
+
+static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool3d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool3d(a->input, s->o.output_size)) != NULL;
+}
+/* Mean over windows that divide a volume into output_size parts. */
+TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
+          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")

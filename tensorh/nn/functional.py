@@ -266,6 +266,63 @@ def embedding(
     return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+def max_pool1d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """The largest element of each window of a line."""
+    if return_indices:
+        _unsupported("max_pool1d", "return_indices")
+    return _C.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+_LINEAR = ("linear", "bilinear", "trilinear", "bicubic")
+
+
+def interpolate(
+    input,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
+    """The input's planes in another size."""
+    if mode not in _LINEAR and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            "| bicubic | trilinear"
+        )
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if scale_factor is not None and not isinstance(scale_factor, (tuple, list)):
+        scale_factor = (scale_factor,) * (input.dim() - 2)
+    if antialias and not (mode in ("bilinear", "bicubic") and input.ndim == 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
+            "tensor as input"
+        )
+    return _C.interpolate(
+        input,
+        size,
+        scale_factor,
+        mode.replace("-", "_"),
+        bool(align_corners),
+        bool(recompute_scale_factor),
+        antialias,
+    )
+
+
 def max_pool2d(
     input,
     kernel_size,

@@ -7,6 +7,8 @@ DIFFERS("operator", "argsort", "result 0", false, "",
         "torch's order of equal elements is not stable")
 DIFFERS("operator", "as_strided_scatter", "grad of tensor 0", false, "",
         "torch keeps a gradient where self was overwritten")
+DIFFERS("operator", "avg_pool1d", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
 DIFFERS("operator", "avg_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
@@ -33,6 +35,8 @@ DIFFERS("operator", "embedding", "parameter padding_idx", false, "",
         "-1 is none, as in torch's schema")
 DIFFERS("operator", "index_add", "call", false, "",
         "torch cuts the fraction off alpha where the tensors are integers")
+DIFFERS("operator", "interpolate", "signature", false, "",
+        "None stands for False there, and words have a hyphen")
 DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",
@@ -89,6 +93,8 @@ DIFFERS("operator", "linalg_svd_of", "gradcheck", false, "compute_uv=False",
 ORACLE("linalg_svd_of", "phase U Vh; free U Vh; orthogonal U")
 DIFFERS("operator", "logspace", "result 0", false, "base=0.0 dtype=complex64",
         "0 to a complex power is 0, as in pow; torch's vectors give NaN")
+DIFFERS("operator", "max_pool1d", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "mean", "parameter dim", false, "",

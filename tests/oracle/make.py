@@ -120,6 +120,48 @@ def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
     return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
 
 
+def torch_resample(self, size, scales=None, mode="linear", align_corners=False, antialias=False):
+    n = len(size)
+    x, aten, s = floating(self), torch.ops.aten, scales or [None] * n
+    if antialias and mode not in ("linear", "bilinear", "bicubic") or len(s) != n:
+        raise Refused("antialias of another mode, or other scales")
+    while x.dim() < n + 2:
+        x = x.unsqueeze(0)
+    if mode == "area":
+        y = getattr(torch.ops.aten, f"adaptive_avg_pool{n}d" if n > 1 else "adaptive_avg_pool1d")(x, size)
+    elif mode.startswith("nearest"):
+        y = getattr(aten, f"{'upsample' if mode == 'nearest' else '_upsample'}_{mode}{n}d")(x, size, *s)
+    else:
+        mode = mode if mode == "bicubic" else ["linear", "bilinear", "trilinear"][n - 1]
+        y = getattr(aten, f"_upsample_{mode}{n}d_aa" if antialias else f"upsample_{mode}{n}d")(x, size, align_corners, *s)
+    return y.reshape([*self.shape[:self.dim() - n], *size])
+
+
+def torch_interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=False, recompute_scale_factor=False,
+                      antialias=False):
+    size, scale_factor = (v[0] if v and len(v) == 1 else v for v in (size, scale_factor))
+    corners = align_corners if "linear" in mode or "cubic" in mode else None
+    return F.interpolate(floating(input), size, scale_factor, mode.replace("_", "-"), corners, recompute_scale_factor or None, antialias)
+
+
+def torch_lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    if len(kernel_size) != 1 or not norm_type:
+        raise Refused("one size, and a power")
+    return F.lp_pool1d(floating(input), norm_type, kernel_size[0], stride, ceil_mode)
+
+
+def torch_lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    if not norm_type:
+        raise Refused("a power")
+    return F.lp_pool2d(floating(input), norm_type, kernel_size * 2 if len(kernel_size) == 1 else kernel_size, stride, ceil_mode)
+
+
+def torch_resample_input_grad(grad, input_size, dims, scales=None, mode="linear", align_corners=False, antialias=False):
+    x = torch.zeros(input_size, dtype=floating(grad).dtype, requires_grad=True)
+    y = torch_resample(x, list(grad.shape[grad.dim() - dims:]), scales, mode, align_corners, antialias)
+    return torch.autograd.grad(y, x, grad, create_graph=True)[0]
+
+
 def window_places(input_size, out_size, kernel_size, stride, padding, dilation, indices):
     """Flat places in the plane that indices, numbers in the window, choose; and whether they lie inside."""
     two = lambda v: [v, v] if isinstance(v, int) else [v[0], v[-1]]

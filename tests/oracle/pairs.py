@@ -63,7 +63,7 @@ POOLS = {
 ELSEWHERE = {
     "fused_adam": "optim", "fused_adamw": "optim", "fused_sgd": "optim",  # tests/unit/optim_pairs.c
     "avg_pool2d_input_grad": "gradient", "max_pool2d_input_grad": "gradient", "conv2d_input_grad": "gradient",
-    "conv2d_weight_grad": "gradient", "conv3d_input_grad": "gradient", "conv3d_weight_grad": "gradient", "adaptive_avg_pool2d_input_grad": "gradient", "max_pool2d_pick": "gradient",
+    "conv2d_weight_grad": "gradient", "resample_input_grad": "gradient", "conv3d_input_grad": "gradient", "conv3d_weight_grad": "gradient", "adaptive_avg_pool2d_input_grad": "gradient", "max_pool2d_pick": "gradient",
     "nll_loss_input_grad": "gradient", "layer_norm_backward": "gradient", "leaky_relu_backward": "gradient",
     "log_softmax_backward": "gradient", "softmax_backward": "gradient", "threshold_backward": "gradient",
     "embedding_dense_backward": "gradient", "batch_norm_backward": "gradient",
@@ -148,7 +148,7 @@ def pool_of(row, p):
         return [None]
     if kind == "enum":
         words = json_enums[{"reduction": "Reduction", "approximate": "Approximate", "rounding_mode": "Rounding",
-                            "memory_format": "MemoryFormat", "op": "ReduceOp"}[name]]
+                            "memory_format": "MemoryFormat", "op": "ReduceOp", "mode": "ResizeMode"}[name]]
         words = [w for w in words if w != "channels_last_3d"]
         return [None] + (["None"] if p["optional"] else []) + words
     many = "[]" if kind.endswith("[]") else ""
@@ -317,7 +317,7 @@ def not_compared(row, case, text):
     if name in ("linspace", "rand", "randn") and dtype.startswith(("complex", "int", "bool")):
         return True
     return {
-        "adaptive_avg_pool2d": is_complex or case["@size"][1] == "0",
+        **dict.fromkeys(("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"), is_complex or case["@size"][1] == "0"),
         "normal": is_complex, "uniform": is_complex, "smooth_l1_loss": is_complex,
         "batch_norm": case["@grid"] != 0 and (case.get("eps") == "0.0" or huge),  # 0 / 0 in one order or another
         "addmm": huge and "0" in (case.get("alpha"), case.get("beta")),  # 0 times NaN is NaN, or left out
@@ -325,6 +325,7 @@ def not_compared(row, case, text):
         **dict.fromkeys(("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
                         integer and case.get("dilation") not in (None, "[1]") or case["@size"][1] == "0"
                         or huge and "transpose" in name),  # an infinite weight times padding
+        "lp_pool1d": huge, "lp_pool2d": huge,  # the root of what is not finite
         "logsumexp": case.get("dim") == "[]",
         "index_add": case["@size"][1] == "0", "randint": dtype == "bfloat16",
         "softmax": is_complex and "dtype=" in text, "log_softmax": is_complex and "dtype=" in text,

@@ -902,5 +902,211 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
+/* --- resizing and poolings that are others with more dimensions or other numbers:
+ * compositions of resample and of the poolings of two dimensions --- */
+
+/* The input's planes in another size, or scaled by scale_factor. With align_corners the first and
+ * last elements of input and output are at the same places; else elements are squares that cover
+ * the plane. antialias stretches the filter where the image shrinks. recompute_scale_factor takes
+ * the ratio of the sizes in the place of scale_factor.
+ *   schema  interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, ResizeMode
+ *           mode=nearest, bool align_corners=False, bool recompute_scale_factor=False, bool
+ *           antialias=False) -> Tensor
+ *   shapes  input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)
+ *   example tn_interpolate(x, .size = TN_DIMS(32, 32)) */
+typedef struct tn_interpolate_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_resize_mode mode;
+    bool align_corners, recompute_scale_factor, antialias;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_interpolate_args;
+TN_USE_RESULT TN_API tn_tensor *tn_interpolate_at(const char *file, int line,
+    const tn_interpolate_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_interpolate(tn_tensor *input, tn_ints size,
+    tn_floats scale_factor, tn_resize_mode mode, bool align_corners, bool recompute_scale_factor,
+    bool antialias);
+#ifndef __cplusplus
+#define tn_interpolate(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_interpolate, .size = TN_NO_DIMS, \
+    .scale_factor = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_NEAREST, \
+    .input = __VA_ARGS__))
+#endif
+
+/* max_pool2d of lines.
+ *   schema  max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0,
+ *           int[1] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_max_pool1d(x, TN_DIMS(2)) */
+typedef struct tn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_pool1d_at(const char *file, int line,
+    const tn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool1d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__))
+#endif
+
+/* avg_pool2d of lines.
+ *   schema  avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0,
+ *           bool ceil_mode=False, bool count_include_pad=True) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_avg_pool1d(x, TN_DIMS(2)) */
+typedef struct tn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_avg_pool1d_at(const char *file, int line,
+    const tn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool1d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad);
+#ifndef __cplusplus
+#define tn_avg_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, .self = self_, \
+    .kernel_size = __VA_ARGS__))
+#endif
+
+/* adaptive_avg_pool2d of lines.
+ *   schema  adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
+ *   shapes  self (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_adaptive_avg_pool1d(x, TN_DIMS(4)) */
+typedef struct tn_adaptive_avg_pool1d_args {
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool1d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool1d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_adaptive_avg_pool1d, \
+    .self = self_, .output_size = __VA_ARGS__))
+#endif
+
+/* adaptive_avg_pool2d of volumes.
+ *   schema  adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_adaptive_avg_pool3d(x, TN_DIMS(1)) */
+typedef struct tn_adaptive_avg_pool3d_args {
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool3d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool3d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_adaptive_avg_pool3d, \
+    .self = self_, .output_size = __VA_ARGS__))
+#endif
+
+/* The norm of each window of a line: the norm_type-th root of the sum of powers.
+ *   schema  lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None,
+ *           bool ceil_mode=False) -> Tensor
+ *   shapes  input (N, C, L) or (C, L) -> (N, C, L') or (C, L')
+ *   example tn_lp_pool1d(x, 2, TN_DIMS(2)) */
+typedef struct tn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_tensor *input;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_lp_pool1d_at(const char *file, int line,
+    const tn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool1d(tn_tensor *input, double norm_type,
+    tn_ints kernel_size, tn_ints stride, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_lp_pool1d(input_, norm_type_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* The norm of each window: the norm_type-th root of the sum of powers.
+ *   schema  lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None,
+ *           bool ceil_mode=False) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_lp_pool2d(x, 2, TN_DIMS(2, 2)) */
+typedef struct tn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_tensor *input;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_lp_pool2d_at(const char *file, int line,
+    const tn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type,
+    tn_ints kernel_size, tn_ints stride, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_lp_pool2d(input_, norm_type_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* --- images of another size: interpolation, its gradient, and means of windows that cover
+ * a dimension --- */
+
+/* The last dimensions in another size, as interpolate makes them. The mode is that of all
+ * dimensions: linear, bilinear and trilinear are one; area takes the mean of windows that cover the
+ * dimension. scales count in the place of the ratios of sizes.
+ *   schema  resample(Tensor self, int[] size, float[]? scales=None, ResizeMode mode=linear, bool
+ *           align_corners=False, bool antialias=False) -> Tensor
+ *   shapes  self (*, sizes), size of 1 to 3 -> (*, size)
+ *   example tn_resample(x, TN_DIMS(16, 16)) */
+typedef struct tn_resample_args {
+    tn_tensor *out;
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+    tn_tensor *self;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_resample_args;
+TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_resample(tn_tensor *self, tn_ints size, tn_floats scales,
+    tn_resize_mode mode, bool align_corners, bool antialias);
+#ifndef __cplusplus
+#define tn_resample(self_, ...) TNI_CALL(tn_resample, .scales = ((tn_floats){NULL, -1}), \
+    .mode = TN_RESIZE_MODE_LINEAR, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* The gradient of resample's input: each element of grad, times its weights, is added to the
+ * elements of which its sum was made. dims: how many of the last dimensions have another size.
+ *   schema  resample_input_grad(Tensor grad, int[] input_size, int dims, float[]? scales=None,
+ *           ResizeMode mode=linear, bool align_corners=False, bool antialias=False) -> Tensor
+ *   shapes  grad (*, size), input_size (*, sizes) -> input_size
+ *   example tn_resample_input_grad(d, TN_DIMS(1, 3, 8, 8), 2) */
+typedef struct tn_resample_input_grad_args {
+    tn_tensor *out;
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+    tn_tensor *grad;
+    tn_ints input_size;
+    int64_t dims;
+    TNI_NAMED_OPTIONS
+} tn_resample_input_grad_args;
+TN_API tn_tensor *tn_resample_input_grad_at(const char *file, int line,
+    const tn_resample_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints input_size,
+    int64_t dims, tn_floats scales, tn_resize_mode mode, bool align_corners, bool antialias);
+#ifndef __cplusplus
+#define tn_resample_input_grad(grad_, input_size_, ...) TNI_CALL(tn_resample_input_grad, \
+    .scales = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_LINEAR, .grad = grad_, \
+    .input_size = input_size_, .dims = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 #endif

@@ -23,9 +23,15 @@ template <class K = as_objects> typename K::one acos(out_options o = {}, site at
 template <class K = as_objects> typename K::one acos_(site at = site()) const {
     return tn::acos_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool1d(int_list output_size, site at = site()) const {
+    return tn::adaptive_avg_pool1d<K>(p_, output_size, at);
+}
 template <class K = as_objects> typename K::one adaptive_avg_pool2d(size_list output_size,
     out_options o = {}, site at = site()) const {
     return tn::adaptive_avg_pool2d<K>(p_, output_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool3d(size_list output_size, site at = site()) const {
+    return tn::adaptive_avg_pool3d<K>(p_, output_size, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one add(tensor_or_number other,
     first_option<double> alpha = 1, site at = site()) const {
@@ -184,6 +190,15 @@ template <class K = as_objects> typename K::one atan2(tensor_ref other, out_opti
 }
 template <class K = as_objects> typename K::one atan2_(tensor_ref other, site at = site()) const {
     return tn::atan2_<K>(p_, other, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
+    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, flag ceil_mode = false,
+    flag count_include_pad = true, site at = site()) const {
+    return tn::avg_pool1d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
+    avg_pool1d_options o, site at = site()) const {
+    return tn::avg_pool1d<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
@@ -954,6 +969,15 @@ template <class K = as_objects> typename K::one (max)(tensor_ref other, out_opti
     site at = site()) const {
     return tn::max<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
+    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1},
+    flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool1d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
+    max_pool1d_options o, site at = site()) const {
+    return tn::max_pool1d<K>(p_, kernel_size, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
     flag ceil_mode = false, site at = site()) const {
@@ -1217,6 +1241,15 @@ template <class K = as_objects> typename K::one remainder_(tensor_or_number othe
 template <class K = as_objects> typename K::one repeat(int_list repeats, out_options o = {},
     site at = site()) const {
     return tn::repeat<K>(p_, repeats, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_list size,
+    float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
+    flag align_corners = false, flag antialias = false, site at = site()) const {
+    return tn::resample<K>(p_, size, scales, mode, align_corners, antialias, at);
+}
+template <class K = as_objects> typename K::one resample(int_list size, resample_options o,
+    site at = site()) const {
+    return tn::resample<K>(p_, size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one reshape(int_list shape,
     site at = site()) const {

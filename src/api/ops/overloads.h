@@ -23,6 +23,9 @@ template <class K = as_objects> inline typename K::one acos(tensor_ref self, out
 template <class K = as_objects> inline typename K::one acos_(tensor_ref self, site at = site()) {
     return K::write(tn_acos_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool1d(tensor_ref self, int_list output_size, site at = site()) {
+    return K::call(tn_adaptive_avg_pool1d_at, at, {self.value, output_size.value});
+}
 template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tensor_ref self,
     size_list output_size, out_options o = {}, site at = site()) {
     return K::call(tn_adaptive_avg_pool2d_at, at, {o.out.value, self.value, output_size.value},
@@ -31,6 +34,9 @@ template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tenso
 template <class K = as_objects> inline typename K::one adaptive_avg_pool2d_input_grad(tensor_ref grad, int_list input_size, out_options o = {}, site at = site()) {
     return K::call(tn_adaptive_avg_pool2d_input_grad_at, at, {o.out.value, grad.value,
         input_size.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool3d(tensor_ref self, size_list output_size, site at = site()) {
+    return K::call(tn_adaptive_avg_pool3d_at, at, {self.value, output_size.value});
 }
 struct add_options {
     typedef add_options self_;
@@ -324,6 +330,24 @@ template <class K = as_objects> inline typename K::one atan2(tensor_ref self, te
 template <class K = as_objects> inline typename K::one atan2_(tensor_ref self, tensor_ref other,
     site at = site()) {
     return K::write(tn_atan2_inplace_at, at, {nullptr, self.value, other.value});
+}
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
+    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
+    flag ceil_mode = false, flag count_include_pad = true, site at = site()) {
+    return K::call(tn_avg_pool1d_at, at, {stride.value, padding.value, ceil_mode.value,
+        count_include_pad.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
+    int_list kernel_size, avg_pool1d_options o, site at = site()) {
+    return K::call(tn_avg_pool1d_at, at, {o.stride.value, o.padding.value, o.ceil_mode.value,
+        o.count_include_pad.value, self.value, kernel_size.value});
 }
 struct avg_pool2d_options {
     typedef avg_pool2d_options self_;
@@ -1485,6 +1509,27 @@ template <class K = as_objects> inline typename K::one index_select(tensor_ref s
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
         o.out);
 }
+struct interpolate_options {
+    typedef interpolate_options self_;
+    TNI_OPTION(kept_int_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_NEAREST)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, recompute_scale_factor, false)
+    TNI_OPTION(flag, antialias, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
+    int_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(),
+    tn_resize_mode mode = TN_RESIZE_MODE_NEAREST, flag align_corners = false,
+    flag recompute_scale_factor = false, flag antialias = false, site at = site()) {
+    return K::call(tn_interpolate_at, at, {size.value, scale_factor.value, mode,
+        align_corners.value, recompute_scale_factor.value, antialias.value, input.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
+    interpolate_options o, site at = site()) {
+    return K::call(tn_interpolate_at, at, {o.size.value, o.scale_factor.value, o.mode,
+        o.align_corners.value, o.recompute_scale_factor.value, o.antialias.value, input.value});
+}
 template <class K = as_objects> inline typename K::one inverse(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_inverse_at, at, {o.out.value, self.value}, o.out);
@@ -2267,6 +2312,38 @@ template <class K = as_objects> inline typename K::one logsumexp(tensor_ref self
     return K::call(tn_logsumexp_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
         o.out);
 }
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
+    double norm_type, int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+    flag ceil_mode = false, site at = site()) {
+    return K::call(tn_lp_pool1d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
+    double norm_type, int_list kernel_size, lp_pool1d_options o, site at = site()) {
+    return K::call(tn_lp_pool1d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
+    double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    flag ceil_mode = false, site at = site()) {
+    return K::call(tn_lp_pool2d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
+    double norm_type, size_list kernel_size, lp_pool2d_options o, site at = site()) {
+    return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
 template <class K = as_objects> inline typename K::one lt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_lt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -2344,6 +2421,24 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
 template <class K = as_objects> inline typename K::one (max)(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_max_other_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
+    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
+    int_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool1d_at, at, {stride.value, padding.value, dilation.value,
+        ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
+    int_list kernel_size, max_pool1d_options o, site at = site()) {
+    return K::call(tn_max_pool1d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
+        o.ceil_mode.value, self.value, kernel_size.value});
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -2842,6 +2937,35 @@ template <class K = as_objects> inline typename K::one remainder_(tensor_ref sel
 template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_list repeats,
     out_options o = {}, site at = site()) {
     return K::call(tn_repeat_at, at, {o.out.value, self.value, repeats.value}, o.out);
+}
+struct resample_options {
+    typedef resample_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_float_list, scales, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_LINEAR)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, antialias, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one resample(tensor_ref self,
+    int_list size, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
+    flag align_corners = false, flag antialias = false, site at = site()) {
+    return K::call(tn_resample_at, at, {nullptr, scales.value, mode, align_corners.value,
+        antialias.value, self.value, size.value});
+}
+template <class K = as_objects> inline typename K::one resample(tensor_ref self, int_list size,
+    resample_options o, site at = site()) {
+    return K::call(tn_resample_at, at, {o.out.value, o.scales.value, o.mode, o.align_corners.value,
+        o.antialias.value, self.value, size.value}, o.out);
+}
+typedef resample_options resample_input_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one resample_input_grad(tensor_ref grad, int_list input_size, integer dims, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR, flag align_corners = false, flag antialias = false, site at = site()) {
+    return K::call(tn_resample_input_grad_at, at, {nullptr, scales.value, mode,
+        align_corners.value, antialias.value, grad.value, input_size.value, dims.value});
+}
+template <class K = as_objects> inline typename K::one resample_input_grad(tensor_ref grad,
+    int_list input_size, integer dims, resample_input_grad_options o, site at = site()) {
+    return K::call(tn_resample_input_grad_at, at, {o.out.value, o.scales.value, o.mode,
+        o.align_corners.value, o.antialias.value, grad.value, input_size.value, dims.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one reshape(tensor_ref self,
     int_list shape, site at = site()) {
@@ -3527,9 +3651,11 @@ TNI_TN_END
 #define tn_abs_(...) tn::abs_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_acos(...) tn::acos<tn::detail::as_c>(__VA_ARGS__)
 #define tn_acos_(...) tn::acos_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_avg_pool1d(...) tn::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_adaptive_avg_pool2d(...) tn::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_adaptive_avg_pool2d_input_grad(...) \
     tn::adaptive_avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_avg_pool3d(...) tn::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_(...) tn::add_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_scalar(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
@@ -3562,6 +3688,7 @@ TNI_TN_END
 #define tn_atan_(...) tn::atan_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan2(...) tn::atan2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan2_(...) tn::atan2_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_avg_pool1d(...) tn::avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d(...) tn::avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d_input_grad(...) tn::avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm(...) tn::batch_norm<tn::detail::as_c>(__VA_ARGS__)
@@ -3763,6 +3890,7 @@ TNI_TN_END
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_interpolate(...) tn::interpolate<tn::detail::as_c>(__VA_ARGS__)
 #define tn_inverse(...) tn::inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isclose(...) tn::isclose<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isfinite(...) tn::isfinite<tn::detail::as_c>(__VA_ARGS__)
@@ -3855,6 +3983,8 @@ TNI_TN_END
 #define tn_logit_(...) tn::logit_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logspace(...) tn::logspace<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lp_pool1d(...) tn::lp_pool1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lp_pool2d(...) tn::lp_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
@@ -3873,6 +4003,7 @@ TNI_TN_END
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool1d(...) tn::max_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d(...) tn::max_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_input_grad(...) tn::max_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
@@ -3949,6 +4080,8 @@ TNI_TN_END
 #define tn_remainder_scalar(...) tn::remainder<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder_scalar_(...) tn::remainder_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_repeat(...) tn::repeat<tn::detail::as_c>(__VA_ARGS__)
+#define tn_resample(...) tn::resample<tn::detail::as_c>(__VA_ARGS__)
+#define tn_resample_input_grad(...) tn::resample_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reshape(...) tn::reshape<tn::detail::as_c>(__VA_ARGS__)
 #define tn_roll(...) tn::roll<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round(...) tn::round<tn::detail::as_c>(__VA_ARGS__)

@@ -903,6 +903,136 @@ template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
 typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
 }
 namespace nn {
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
+  public:
+    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool1d", at);
+    }
+};
+}
+typedef rows::max_pool1d<detail::as_objects> max_pool1d;
+}
+namespace nn {
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
+  public:
+    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool1d", at);
+    }
+};
+}
+typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool1d_options {
+    typedef adaptive_avg_pool1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool1d_self> {
+  public:
+    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool3d_options {
+    typedef adaptive_avg_pool3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool3d_self> {
+  public:
+    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
+    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -1625,6 +1755,12 @@ TNI_TN_END
 #define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool2d(...) \
     tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool1d(...) \
+    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool3d(...) \
+    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()

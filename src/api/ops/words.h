@@ -21,6 +21,9 @@ typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLEC
 typedef enum tn_reduce_op { TN_REDUCE_OP_SUM = 1, TN_REDUCE_OP_AVG, TN_REDUCE_OP_PRODUCT,
     TN_REDUCE_OP_MIN, TN_REDUCE_OP_MAX, TN_REDUCE_OP_BAND, TN_REDUCE_OP_BOR,
     TN_REDUCE_OP_BXOR } tn_reduce_op;
+typedef enum tn_resize_mode { TN_RESIZE_MODE_NEAREST = 1, TN_RESIZE_MODE_NEAREST_EXACT,
+    TN_RESIZE_MODE_LINEAR, TN_RESIZE_MODE_BILINEAR, TN_RESIZE_MODE_TRILINEAR,
+    TN_RESIZE_MODE_BICUBIC, TN_RESIZE_MODE_AREA } tn_resize_mode;
 
 /* Several results. */
 typedef struct tn_min_max {
