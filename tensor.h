@@ -56,7 +56,7 @@
  *   [9]  words           90  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
- *   [12] elementwise   2735  arithmetic, functions, activations, comparisons, logic
+ *   [12] elementwise   3363  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         975  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
@@ -77,8 +77,8 @@
  *                            alone
  *   [25] renamed         40  old names, each with a warning; they go with the next release
  *   [26] cxx            459  C++ only: what the functions of namespace tn take
- *   [27] overloads     4202  C++: every operator as a function, with default arguments
- *   [28] methods       1632  C++: every operator that takes a tensor self as a method
+ *   [27] overloads     4563  C++: every operator as a function, with default arguments
+ *   [28] methods       1652  C++: every operator that takes a tensor self as a method
  *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
  *   [31] results        316  C++: several results of an operator
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_51d8aa7892bc)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_f99689cc32f0)
 #else
-#define TNI_NAMESPACE tn_51d8aa7892bc
+#define TNI_NAMESPACE tn_f99689cc32f0
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -3962,6 +3962,270 @@ TN_USE_RESULT TN_API tn_tensor *tnp_softsign(tn_tensor *self);
 #define tn_softsign(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_softsign, .self = __VA_ARGS__))
 #endif
 
+/* --- Bessel functions of orders 0 and 1 and Airy's function, by simd/math_bessel.h --- */
+
+/* The modified Bessel function of the first kind of order 0.
+ *   schema  i0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_i0(x) */
+typedef struct tn_i0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_i0_args;
+TN_API tn_tensor *tn_i0_at(const char *file, int line, const tn_i0_args *args);
+TN_API tn_tensor *tn_i0_inplace_at(const char *file, int line, const tn_i0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_i0(tn_tensor *self);
+TN_API tn_tensor *tnp_i0_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_i0(...) TNI_CALL(tn_i0, .self = __VA_ARGS__)
+#define tn_i0_(...) TNI_CALL_AS(tn_i0_inplace_at, tn_i0_args, .self = __VA_ARGS__)
+#endif
+
+/* i0(self) e^-|self|.
+ *   schema  special_i0e(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i0e(x) */
+typedef struct tn_special_i0e_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i0e_args;
+TN_API tn_tensor *tn_special_i0e_at(const char *file, int line, const tn_special_i0e_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i0e(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i0e(...) TNI_CALL(tn_special_i0e, .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the first kind of order 1.
+ *   schema  special_i1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i1(x) */
+typedef struct tn_special_i1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i1_args;
+TN_API tn_tensor *tn_special_i1_at(const char *file, int line, const tn_special_i1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i1(...) TNI_CALL(tn_special_i1, .self = __VA_ARGS__)
+#endif
+
+/* special_i1(self) e^-|self|.
+ *   schema  special_i1e(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i1e(x) */
+typedef struct tn_special_i1e_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i1e_args;
+TN_API tn_tensor *tn_special_i1e_at(const char *file, int line, const tn_special_i1e_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i1e(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i1e(...) TNI_CALL(tn_special_i1e, .self = __VA_ARGS__)
+#endif
+
+/* i0, by another name.
+ *   schema  special_modified_bessel_i0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_i0(x) */
+typedef struct tn_special_modified_bessel_i0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_i0_args;
+TN_API tn_tensor *tn_special_modified_bessel_i0_at(const char *file, int line,
+    const tn_special_modified_bessel_i0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_i0(...) TNI_CALL(tn_special_modified_bessel_i0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_i1, by another name.
+ *   schema  special_modified_bessel_i1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_i1(x) */
+typedef struct tn_special_modified_bessel_i1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_i1_args;
+TN_API tn_tensor *tn_special_modified_bessel_i1_at(const char *file, int line,
+    const tn_special_modified_bessel_i1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_i1(...) TNI_CALL(tn_special_modified_bessel_i1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the second kind of order 0; infinite at 0, NaN below.
+ *   schema  special_modified_bessel_k0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_k0(x) */
+typedef struct tn_special_modified_bessel_k0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_k0_args;
+TN_API tn_tensor *tn_special_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_modified_bessel_k0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_k0(...) TNI_CALL(tn_special_modified_bessel_k0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the second kind of order 1; infinite at 0, NaN below.
+ *   schema  special_modified_bessel_k1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_k1(x) */
+typedef struct tn_special_modified_bessel_k1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_k1_args;
+TN_API tn_tensor *tn_special_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_modified_bessel_k1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_k1(...) TNI_CALL(tn_special_modified_bessel_k1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_modified_bessel_k0(self) e^self. It has no gradient, as in torch.
+ *   schema  special_scaled_modified_bessel_k0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_scaled_modified_bessel_k0(x) */
+typedef struct tn_special_scaled_modified_bessel_k0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_scaled_modified_bessel_k0_args;
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_scaled_modified_bessel_k0(...) TNI_CALL(tn_special_scaled_modified_bessel_k0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_modified_bessel_k1(self) e^self. It has no gradient, as in torch.
+ *   schema  special_scaled_modified_bessel_k1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_scaled_modified_bessel_k1(x) */
+typedef struct tn_special_scaled_modified_bessel_k1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_scaled_modified_bessel_k1_args;
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_scaled_modified_bessel_k1(...) TNI_CALL(tn_special_scaled_modified_bessel_k1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the first kind of order 0.
+ *   schema  special_bessel_j0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_j0(x) */
+typedef struct tn_special_bessel_j0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_j0_args;
+TN_API tn_tensor *tn_special_bessel_j0_at(const char *file, int line,
+    const tn_special_bessel_j0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_j0(...) TNI_CALL(tn_special_bessel_j0, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the first kind of order 1.
+ *   schema  special_bessel_j1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_j1(x) */
+typedef struct tn_special_bessel_j1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_j1_args;
+TN_API tn_tensor *tn_special_bessel_j1_at(const char *file, int line,
+    const tn_special_bessel_j1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_j1(...) TNI_CALL(tn_special_bessel_j1, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the second kind of order 0; -inf at 0, NaN below.
+ *   schema  special_bessel_y0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_y0(x) */
+typedef struct tn_special_bessel_y0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_y0_args;
+TN_API tn_tensor *tn_special_bessel_y0_at(const char *file, int line,
+    const tn_special_bessel_y0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_y0(...) TNI_CALL(tn_special_bessel_y0, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the second kind of order 1; -inf at 0, NaN below.
+ *   schema  special_bessel_y1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_y1(x) */
+typedef struct tn_special_bessel_y1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_y1_args;
+TN_API tn_tensor *tn_special_bessel_y1_at(const char *file, int line,
+    const tn_special_bessel_y1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_y1(...) TNI_CALL(tn_special_bessel_y1, .self = __VA_ARGS__)
+#endif
+
+/* sin(self) / self, 1 at 0. It has no gradient, as in torch.
+ *   schema  special_spherical_bessel_j0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_spherical_bessel_j0(x) */
+typedef struct tn_special_spherical_bessel_j0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_spherical_bessel_j0_args;
+TN_API tn_tensor *tn_special_spherical_bessel_j0_at(const char *file, int line,
+    const tn_special_spherical_bessel_j0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_spherical_bessel_j0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_spherical_bessel_j0(...) TNI_CALL(tn_special_spherical_bessel_j0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* Airy's function Ai. It has no gradient, as in torch.
+ *   schema  special_airy_ai(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_airy_ai(x) */
+typedef struct tn_special_airy_ai_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_airy_ai_args;
+TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,
+    const tn_special_airy_ai_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_airy_ai(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_airy_ai(...) TNI_CALL(tn_special_airy_ai, .self = __VA_ARGS__)
+#endif
+
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */
 
 /* The sine of self in radians; self may be of any size.
@@ -5091,6 +5355,48 @@ TN_USE_RESULT TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self);
 #define tn_polygamma(n_, ...) TNI_CALL(tn_polygamma, .n = n_, .self = __VA_ARGS__)
 #endif
 
+/* --- the incomplete gamma functions, by simd/math_igamma.h --- */
+
+/* The lower incomplete gamma function, regularized: the integral of t^(a - 1) e^-t from 0 to x
+ * over gamma(a), a self and x other. Two integer tensors are refused.
+ *   schema  igamma(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_igamma(x, y) */
+typedef struct tn_igamma_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_igamma_args;
+TN_API tn_tensor *tn_igamma_at(const char *file, int line, const tn_igamma_args *args);
+TN_API tn_tensor *tn_igamma_inplace_at(const char *file, int line, const tn_igamma_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_igamma(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_igamma_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_igamma(self_, ...) TNI_CALL(tn_igamma, .self = self_, .other = __VA_ARGS__)
+#define tn_igamma_(self_, ...) TNI_CALL_AS(tn_igamma_inplace_at, tn_igamma_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* The upper incomplete gamma function, regularized: 1 - igamma, with all digits where it is
+ * small.
+ *   schema  igammac(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_igammac(x, y) */
+typedef struct tn_igammac_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_igammac_args;
+TN_API tn_tensor *tn_igammac_at(const char *file, int line, const tn_igammac_args *args);
+TN_API tn_tensor *tn_igammac_inplace_at(const char *file, int line, const tn_igammac_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_igammac(self_, ...) TNI_CALL(tn_igammac, .self = self_, .other = __VA_ARGS__)
+#define tn_igammac_(self_, ...) TNI_CALL_AS(tn_igammac_inplace_at, tn_igammac_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* --- truth, bits of integers, and the choice between two tensors, element by element --- */
 
 /* Whether both elements are true (nonzero).
@@ -5359,6 +5665,328 @@ TN_USE_RESULT TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scala
     TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
 #define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
     TNI_NUMBER_IN(.self_number, self_), TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#endif
+
+/* --- orthogonal polynomials, by simd/math_orthogonal.h --- */
+
+/* Chebyshev's polynomial of the first kind of degree n.
+ *   schema  special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_t_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_t_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_t_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_t_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_t(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_t, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_t_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the second kind of degree n.
+ *   schema  special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_u_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_u_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_u_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_u_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_u(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_u, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_u_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the third kind of degree n.
+ *   schema  special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_v_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_v_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_v_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_v_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_v(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_v, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_v_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the fourth kind of degree n.
+ *   schema  special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_w_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_w_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_w_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_w_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_w(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_w, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_w_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the first kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_t_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_t_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_t_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_t_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_t(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_t_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the second kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_u_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_u_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_u_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_u_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_u(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_u_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the third kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_v_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_v_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_v_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_v_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_v(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_v_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the fourth kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_w_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_w_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_w_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_w_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_w(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_w_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* The physicist's Hermite polynomial of degree n.
+ *   schema  special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_hermite_polynomial_h_scalar(x, 3) */
+typedef struct tn_special_hermite_polynomial_h_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_hermite_polynomial_h_args;
+TN_API tn_tensor *tn_special_hermite_polynomial_h_at(const char *file, int line,
+    const tn_special_hermite_polynomial_h_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_hermite_polynomial_h(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
+    .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_hermite_polynomial_h_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_h, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* The probabilist's Hermite polynomial of degree n.
+ *   schema  special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_hermite_polynomial_he_scalar(x, 3) */
+typedef struct tn_special_hermite_polynomial_he_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_hermite_polynomial_he_args;
+TN_API tn_tensor *tn_special_hermite_polynomial_he_at(const char *file, int line,
+    const tn_special_hermite_polynomial_he_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_hermite_polynomial_he(x_, ...) TNI_CALL(tn_special_hermite_polynomial_he, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_he, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_hermite_polynomial_he_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_he, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Laguerre's polynomial of degree n.
+ *   schema  special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_laguerre_polynomial_l_scalar(x, 3) */
+typedef struct tn_special_laguerre_polynomial_l_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_laguerre_polynomial_l_args;
+TN_API tn_tensor *tn_special_laguerre_polynomial_l_at(const char *file, int line,
+    const tn_special_laguerre_polynomial_l_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_laguerre_polynomial_l(x_, ...) TNI_CALL(tn_special_laguerre_polynomial_l, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar(x_, ...) \
+    TNI_CALL(tn_special_laguerre_polynomial_l, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_laguerre_polynomial_l_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_laguerre_polynomial_l, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Legendre's polynomial of degree n.
+ *   schema  special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_legendre_polynomial_p_scalar(x, 3) */
+typedef struct tn_special_legendre_polynomial_p_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_legendre_polynomial_p_args;
+TN_API tn_tensor *tn_special_legendre_polynomial_p_at(const char *file, int line,
+    const tn_special_legendre_polynomial_p_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_legendre_polynomial_p(x_, ...) TNI_CALL(tn_special_legendre_polynomial_p, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar(x_, ...) \
+    TNI_CALL(tn_special_legendre_polynomial_p, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_legendre_polynomial_p_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_legendre_polynomial_p, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
 #endif
 
 /* --- powers and roots, element by element --- */
@@ -12424,6 +13052,29 @@ template <class K = as_objects> inline typename K::one hypot_(tensor_ref self, t
     site at = site()) {
     return K::write(tn_hypot_inplace_at, at, {nullptr, self.value, other.value});
 }
+template <class K = as_objects> inline typename K::one i0(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_i0_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one i0_(tensor_ref self, site at = site()) {
+    return K::write(tn_i0_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> inline typename K::one igamma(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_igamma_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one igamma_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_igamma_inplace_at, at, {nullptr, self.value, other.value});
+}
+template <class K = as_objects> inline typename K::one igammac(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_igammac_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one igammac_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_igammac_inplace_at, at, {nullptr, self.value, other.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one imag(tensor_ref self,
     site at = site()) {
     return K::call(tn_imag_at, at, {self.value});
@@ -14187,6 +14838,84 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
     return K::call(tn_sort_at, at, {o.out, o.dim.value, o.descending.value, self.value}, o.out);
 }
 namespace special {
+template <class K = as_objects> inline typename K::one airy_ai(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_airy_ai_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_j0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_j0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_j1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_j1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_y0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_y0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_y1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_y1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_t(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_t_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_t(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_t_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_u(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_u_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_u(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_u_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_v(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_v_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_v(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_v_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_w(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_w_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_w(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_w_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
 template <class K = as_objects> inline typename K::one entr(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_special_entr_at, at, {o.out.value, self.value}, o.out);
@@ -14199,9 +14928,99 @@ template <class K = as_objects> inline typename K::one erfcx(tensor_ref self, ou
 }
 }
 namespace special {
+template <class K = as_objects> inline typename K::one hermite_polynomial_h(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_hermite_polynomial_h_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one hermite_polynomial_h(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_hermite_polynomial_h_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one hermite_polynomial_he(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_hermite_polynomial_he_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one hermite_polynomial_he(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_hermite_polynomial_he_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i0e(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i0e_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i1(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i1e(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i1e_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one laguerre_polynomial_l(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_laguerre_polynomial_l_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one laguerre_polynomial_l(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_laguerre_polynomial_l_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one legendre_polynomial_p(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_legendre_polynomial_p_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one legendre_polynomial_p(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_legendre_polynomial_p_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
 template <class K = as_objects> inline typename K::one log_ndtr(tensor_ref self,
     out_options o = {}, site at = site()) {
     return K::call(tn_special_log_ndtr_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_i0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_i0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_i1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_i1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_k0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_k0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_k1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_k1_at, at, {o.out.value, self.value}, o.out);
 }
 }
 namespace special {
@@ -14214,6 +15033,76 @@ namespace special {
 template <class K = as_objects> inline typename K::one ndtri(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_special_ndtri_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one scaled_modified_bessel_k0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_scaled_modified_bessel_k0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one scaled_modified_bessel_k1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_scaled_modified_bessel_k1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_t(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_t_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_t(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_t_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_u(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_u_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_u(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_u_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_v(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_v_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_v(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_v_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_w(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_w_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_w(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_w_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one spherical_bessel_j0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_spherical_bessel_j0_at, at, {o.out.value, self.value}, o.out);
 }
 }
 namespace special {
@@ -14848,6 +15737,12 @@ TNI_TN_END
 #define tn_huber_loss(...) tn::huber_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot(...) tn::hypot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot_(...) tn::hypot_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_i0(...) tn::i0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_i0_(...) tn::i0_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igamma(...) tn::igamma<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igamma_(...) tn::igamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igammac(...) tn::igammac<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igammac_(...) tn::igammac_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_imag(...) tn::imag<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index(...) tn::index<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_add(...) tn::index_add<tn::detail::as_c>(__VA_ARGS__)
@@ -15092,11 +15987,105 @@ TNI_TN_END
 #define tn_softshrink(...) tn::softshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softsign(...) tn::softsign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sort(...) tn::sort<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_airy_ai(...) tn::special::airy_ai<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_j0(...) tn::special::bessel_j0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_j1(...) tn::special::bessel_j1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_y0(...) tn::special::bessel_y0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_y1(...) tn::special::bessel_y1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar_x(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar_x(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar_x(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar_x(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_entr(...) tn::special::entr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_erfcx(...) tn::special::erfcx<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar_x(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar_x(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i0e(...) tn::special::i0e<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i1(...) tn::special::i1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i1e(...) tn::special::i1e<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar_x(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar_x(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_log_ndtr(...) tn::special::log_ndtr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_i0(...) \
+    tn::special::modified_bessel_i0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_i1(...) \
+    tn::special::modified_bessel_i1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_k0(...) \
+    tn::special::modified_bessel_k0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_k1(...) \
+    tn::special::modified_bessel_k1<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_ndtr(...) tn::special::ndtr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_ndtri(...) tn::special::ndtri<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k0(...) \
+    tn::special::scaled_modified_bessel_k0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k1(...) \
+    tn::special::scaled_modified_bessel_k1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_spherical_bessel_j0(...) \
+    tn::special::spherical_bessel_j0<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py_scalar(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py_scalar_self(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
@@ -15875,6 +16864,26 @@ template <class K = as_objects> typename K::one hypot(tensor_ref other, out_opti
 }
 template <class K = as_objects> typename K::one hypot_(tensor_ref other, site at = site()) const {
     return tn::hypot_<K>(p_, other, at);
+}
+template <class K = as_objects> typename K::one i0(out_options o = {}, site at = site()) const {
+    return tn::i0<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one i0_(site at = site()) const {
+    return tn::i0_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one igamma(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::igamma<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one igamma_(tensor_ref other, site at = site()) const {
+    return tn::igamma_<K>(p_, other, at);
+}
+template <class K = as_objects> typename K::one igammac(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::igammac<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one igammac_(tensor_ref other, site at = site()) const {
+    return tn::igammac_<K>(p_, other, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one imag(site at = site()) const {
     return tn::imag<K>(p_, at);
@@ -18487,13 +19496,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* 51d8aa7892bc is the hash of the chapters above: who includes this refers to a symbol of
+/* f99689cc32f0 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_51d8aa7892bc;
+TN_API const char tn_layout_f99689cc32f0;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_51d8aa7892bc;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_f99689cc32f0;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -18511,7 +19520,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_51d8aa7892bc = 1;
+const char tn_layout_f99689cc32f0 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -19986,7 +20995,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 375 };
+enum { TNI_ROW_COUNT = 405 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -20278,6 +21287,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
 TN_PRIV_DECLARE(tn_row, tni_row_hypot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_i0);
+TN_PRIV_DECLARE(tn_row, tni_row_i0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_igamma);
+TN_PRIV_DECLARE(tn_row, tni_row_igamma);
+TN_PRIV_DECLARE(tn_gen, tni_gen_igammac);
+TN_PRIV_DECLARE(tn_row, tni_row_igammac);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);
@@ -20638,16 +21653,70 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
 TN_PRIV_DECLARE(tn_row, tni_row_softsign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
 TN_PRIV_DECLARE(tn_row, tni_row_sort);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_airy_ai);
+TN_PRIV_DECLARE(tn_row, tni_row_special_airy_ai);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_bessel_j0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_bessel_j0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_bessel_j1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_bessel_j1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_bessel_y0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_bessel_y0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_bessel_y1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_bessel_y1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_chebyshev_polynomial_t);
+TN_PRIV_DECLARE(tn_row, tni_row_special_chebyshev_polynomial_t);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_chebyshev_polynomial_u);
+TN_PRIV_DECLARE(tn_row, tni_row_special_chebyshev_polynomial_u);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_chebyshev_polynomial_v);
+TN_PRIV_DECLARE(tn_row, tni_row_special_chebyshev_polynomial_v);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_chebyshev_polynomial_w);
+TN_PRIV_DECLARE(tn_row, tni_row_special_chebyshev_polynomial_w);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_entr);
 TN_PRIV_DECLARE(tn_row, tni_row_special_entr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_erfcx);
 TN_PRIV_DECLARE(tn_row, tni_row_special_erfcx);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_hermite_polynomial_h);
+TN_PRIV_DECLARE(tn_row, tni_row_special_hermite_polynomial_h);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_hermite_polynomial_he);
+TN_PRIV_DECLARE(tn_row, tni_row_special_hermite_polynomial_he);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_i0e);
+TN_PRIV_DECLARE(tn_row, tni_row_special_i0e);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_i1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_i1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_i1e);
+TN_PRIV_DECLARE(tn_row, tni_row_special_i1e);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_laguerre_polynomial_l);
+TN_PRIV_DECLARE(tn_row, tni_row_special_laguerre_polynomial_l);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_legendre_polynomial_p);
+TN_PRIV_DECLARE(tn_row, tni_row_special_legendre_polynomial_p);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_log_ndtr);
 TN_PRIV_DECLARE(tn_row, tni_row_special_log_ndtr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_modified_bessel_i0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_modified_bessel_i0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_modified_bessel_i1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_modified_bessel_i1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_modified_bessel_k0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_modified_bessel_k0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_modified_bessel_k1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_modified_bessel_k1);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_ndtr);
 TN_PRIV_DECLARE(tn_row, tni_row_special_ndtr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_ndtri);
 TN_PRIV_DECLARE(tn_row, tni_row_special_ndtri);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_scaled_modified_bessel_k0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_scaled_modified_bessel_k0);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_scaled_modified_bessel_k1);
+TN_PRIV_DECLARE(tn_row, tni_row_special_scaled_modified_bessel_k1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t);
+TN_PRIV_DECLARE(tn_row, tni_row_special_shifted_chebyshev_polynomial_t);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u);
+TN_PRIV_DECLARE(tn_row, tni_row_special_shifted_chebyshev_polynomial_u);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v);
+TN_PRIV_DECLARE(tn_row, tni_row_special_shifted_chebyshev_polynomial_v);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w);
+TN_PRIV_DECLARE(tn_row, tni_row_special_shifted_chebyshev_polynomial_w);
+TN_PRIV_DECLARE(tn_gen, tni_gen_special_spherical_bessel_j0);
+TN_PRIV_DECLARE(tn_row, tni_row_special_spherical_bessel_j0);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_xlog1py);
 TN_PRIV_DECLARE(tn_row, tni_row_special_xlog1py);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_zeta);
@@ -20788,6 +21857,9 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_hardswish[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_hardtanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_heaviside[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_hypot[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_i0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_igamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_igammac[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_isfinite[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_isinf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_isnan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -20836,11 +21908,36 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_sinh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_softplus[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_softshrink[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_softsign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_airy_ai[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_bessel_j0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_bessel_j1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_bessel_y0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_bessel_y1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_chebyshev_polynomial_t[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_chebyshev_polynomial_u[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_chebyshev_polynomial_v[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_chebyshev_polynomial_w[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_entr[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_erfcx[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_hermite_polynomial_h[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_hermite_polynomial_he[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_i0e[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_i1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_i1e[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_laguerre_polynomial_l[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_legendre_polynomial_p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_log_ndtr[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_modified_bessel_k0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_modified_bessel_k1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_ndtr[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_ndtri[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_scaled_modified_bessel_k0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_scaled_modified_bessel_k1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_shifted_chebyshev_polynomial_t[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_shifted_chebyshev_polynomial_u[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_shifted_chebyshev_polynomial_v[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_shifted_chebyshev_polynomial_w[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_special_spherical_bessel_j0[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_xlog1py[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_zeta[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_sqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -26863,6 +27960,9 @@ TNI_PRIVATE_BEGIN
 #define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
     V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
+#define TNI_E_i0(self) V_I0(self)
+#define TNI_E_igamma(self, other) V_IGAMMA(self, other)
+#define TNI_E_igammac(self, other) V_IGAMMAC(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -26919,12 +28019,41 @@ TNI_PRIVATE_BEGIN
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_airy_ai(self) V_AIRY_AI(self)
+#define TNI_E_special_bessel_j0(self) V_J0(self)
+#define TNI_E_special_bessel_j1(self) V_J1(self)
+#define TNI_E_special_bessel_y0(self) V_Y0(self)
+#define TNI_E_special_bessel_y1(self) V_Y1(self)
+#define TNI_E_special_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(x, n)
+#define TNI_E_special_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(x, n)
+#define TNI_E_special_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(x, n)
+#define TNI_E_special_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(x, n)
 #define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
 #define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_hermite_polynomial_h(x, n) V_HERMITE_H(x, n)
+#define TNI_E_special_hermite_polynomial_he(x, n) V_HERMITE_HE(x, n)
+#define TNI_E_special_i0e(self) V_I0E(self)
+#define TNI_E_special_i1(self) V_I1(self)
+#define TNI_E_special_i1e(self) V_I1E(self)
+#define TNI_E_special_laguerre_polynomial_l(x, n) V_LAGUERRE_L(x, n)
+#define TNI_E_special_legendre_polynomial_p(x, n) V_LEGENDRE_P(x, n)
 #define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_modified_bessel_k0(self) V_K0(self)
+#define TNI_E_special_modified_bessel_k1(self) V_K1(self)
 #define TNI_E_special_ndtr(self) V_NDTR(self)
 #define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_scaled_modified_bessel_k0(self) V_K0E(self)
+#define TNI_E_special_scaled_modified_bessel_k1(self) V_K1E(self)
+#define TNI_E_special_shifted_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_spherical_bessel_j0(self) V_SPHERICAL_J0(self)
 #define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
@@ -26995,6 +28124,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -27043,11 +28175,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -44902,6 +46059,156 @@ TN_OPERATOR(softsign, "softsign(Tensor self) -> Tensor",
             .needs = "self:self", TN_POINTWISE(Fc, V_DIV(self, V_ADD(V_ONE, V_ABS(self)))),
             .grad = softsign_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
+/* src/ops/elementwise/bessel.c - Bessel functions of orders 0 and 1 and Airy's function, by simd/math_bessel.h */
+
+static tn_tensor *bessel_over(tn_tensor *f, tn_tensor *x, double limit) {
+    tn_tensor *zero = tnp_eq_scalar(x, tn_int(0));
+    return tnp_where_scalar_self(zero, tn_float(limit),
+                                 tnp_div(f, tnp_where_scalar_self(zero, tn_int(1), x)));
+}
+static void bessel_give(tn_gradient *g, tn_tensor *slope) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], slope));
+}
+
+static void i0_grad(tn_gradient *g) { bessel_give(g, tnp_special_i1(g->in[0])); }
+TN_OPERATOR(i0, "i0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_i0(x)", .python = "special.i0"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_I0(self)),
+            .grad = i0_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void special_i0e_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0];
+    bessel_give(g, tnp_sub(tnp_special_i1e(x), tnp_mul(tnp_sgn(x), g->out[0]), 1));
+}
+TN_OPERATOR(special_i0e, "special_i0e(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_i0e(x)"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_I0E(self)),
+            .grad = special_i0e_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void special_i1_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0];
+    bessel_give(g, tnp_sub(tnp_i0(x), bessel_over(g->out[0], x, 0.5), 1));
+}
+TN_OPERATOR(special_i1, "special_i1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_i1(x)"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_I1(self)),
+            .grad = special_i1_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void special_i1e_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *y = g->out[0];
+    bessel_give(g, tnp_sub(tnp_sub(tnp_special_i0e(x), bessel_over(y, x, 0.5), 1),
+                           tnp_mul(tnp_sgn(x), y), 1));
+}
+TN_OPERATOR(special_i1e, "special_i1e(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_i1e(x)"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_I1E(self)),
+            .grad = special_i1e_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static bool special_modified_bessel_i0_compose(tn_frame *f) {
+    f->out[0] = tnp_i0(f->in[0]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(special_modified_bessel_i0, "special_modified_bessel_i0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_i0(x)"),
+            .forms = TN_OUT, .compose = special_modified_bessel_i0_compose,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64",
+            .node = "SpecialModifiedBesselI0Backward0")
+
+static bool special_modified_bessel_i1_compose(tn_frame *f) {
+    f->out[0] = tnp_special_i1(f->in[0]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(special_modified_bessel_i1, "special_modified_bessel_i1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_i1(x)"),
+            .forms = TN_OUT, .compose = special_modified_bessel_i1_compose,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64",
+            .node = "SpecialModifiedBesselI1Backward0")
+
+static void special_modified_bessel_k0_grad(tn_gradient *g) {
+    bessel_give(g, tnp_neg(tnp_special_modified_bessel_k1(g->in[0])));
+}
+TN_OPERATOR(special_modified_bessel_k0, "special_modified_bessel_k0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_k0(x)"),
+            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_K0(self)),
+            .grad = special_modified_bessel_k0_grad, .domain = "self:0.2..4",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void special_modified_bessel_k1_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0];
+    bessel_give(g, tnp_neg(tnp_add(tnp_special_modified_bessel_k0(x), tnp_div(g->out[0], x), 1)));
+}
+TN_OPERATOR(special_modified_bessel_k1, "special_modified_bessel_k1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_k1(x)"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_K1(self)),
+            .grad = special_modified_bessel_k1_grad, .domain = "self:0.2..4",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+TN_OPERATOR(special_scaled_modified_bessel_k0,
+            "special_scaled_modified_bessel_k0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating",
+                   .example = "tn_special_scaled_modified_bessel_k0(x)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_K0E(self)), .domain = "self:0.2..4",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+TN_OPERATOR(special_scaled_modified_bessel_k1,
+            "special_scaled_modified_bessel_k1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating",
+                   .example = "tn_special_scaled_modified_bessel_k1(x)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_K1E(self)), .domain = "self:0.2..4",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void special_bessel_j0_grad(tn_gradient *g) {
+    bessel_give(g, tnp_neg(tnp_special_bessel_j1(g->in[0])));
+}
+TN_OPERATOR(special_bessel_j0, "special_bessel_j0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_bessel_j0(x)"),
+            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_J0(self)),
+            .grad = special_bessel_j0_grad, .domain = "self:0.2..1.8",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void special_bessel_j1_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0];
+    bessel_give(g, tnp_sub(tnp_special_bessel_j0(x), bessel_over(g->out[0], x, 0.5), 1));
+}
+TN_OPERATOR(special_bessel_j1, "special_bessel_j1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_bessel_j1(x)"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_J1(self)),
+            .grad = special_bessel_j1_grad, .domain = "self:0.2..2",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void special_bessel_y0_grad(tn_gradient *g) {
+    bessel_give(g, tnp_neg(tnp_special_bessel_y1(g->in[0])));
+}
+TN_OPERATOR(special_bessel_y0, "special_bessel_y0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_bessel_y0(x)",
+                   .differs = "grad: torch's y1 has 12 digits, this one 15"),
+            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_Y0(self)),
+            .grad = special_bessel_y0_grad, .domain = "self:1.5..2.5",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void special_bessel_y1_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *slope;
+    slope = tnp_sub(tnp_special_bessel_y0(x), tnp_div(g->out[0], x), 1);
+    bessel_give(g, tnp_where_scalar_self(tnp_eq_scalar(x, tn_int(0)), tn_float(INFINITY), slope));
+}
+TN_OPERATOR(special_bessel_y1, "special_bessel_y1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_bessel_y1(x)",
+                   .differs = "grad: torch's y0 has 12 digits, this one 15"),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_Y1(self)),
+            .grad = special_bessel_y1_grad, .domain = "self:0.3..1.5",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+TN_OPERATOR(special_spherical_bessel_j0, "special_spherical_bessel_j0(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating",
+                   .example = "tn_special_spherical_bessel_j0(x)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_SPHERICAL_J0(self)), .domain = "self:0.2..2",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+TN_OPERATOR(special_airy_ai, "special_airy_ai(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_airy_ai(x)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_AIRY_AI(self)), .domain = "self:-1.5..2",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
 /* src/ops/elementwise/circular.c - circular and hyperbolic functions and their inverses, by those of simd/math.h */
 
 static void sin_grad(tn_gradient *g) {
@@ -45478,6 +46785,44 @@ TN_OPERATOR(
     .forms = TN_OUT, .compose = polygamma_compose, .domain = "self:2.2..12",
     .sample = "0 (35) | 3 () | 2 (0,2) | 2 (4):i64<9", .node = "PolygammaBackward0")
 
+/* src/ops/elementwise/igamma.c - the incomplete gamma functions, by simd/math_igamma.h */
+
+static void igamma_slope(tn_gradient *g, const char *refusal, bool upper) {
+    tn_tensor *a = g->in[0], *x = g->in[1], *log;
+    if (g->want[0]) {
+        tni_error(g->block, TN_UNSUPPORTED, "%s", refusal);
+        tn_give(g, 0, NULL);
+        return;
+    }
+    log = tnp_mul(tnp_sub_scalar(a, tn_int(1), 1), tnp_log(x));
+    log = tnp_sub(tnp_sub(log, x, 1), tnp_lgamma(a), 1);
+    log = tnp_mul(g->incoming[0], tnp_exp(log));
+    tn_give(g, 1, upper ? tnp_neg(log) : log);
+}
+static void igamma_grad(tn_gradient *g) {
+    igamma_slope(g, "the derivative for 'igamma: input' is not implemented.", false);
+}
+TN_OPERATOR(igamma, "igamma(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_igamma(x, y)",
+                   .differs = "refused grad of tensor 0: torch has none",
+                   .python = "special.gammainc"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
+            TN_POINTWISE(f, V_IGAMMA(self, other), TN_FLOATS_ONLY), .grad = igamma_grad,
+            .domain = "self:0.6..6 other:0.6..6",
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64<3")
+
+static void igammac_grad(tn_gradient *g) {
+    igamma_slope(g, "the derivative for 'igammac: input' is not implemented.", true);
+}
+TN_OPERATOR(igammac, "igammac(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_igammac(x, y)",
+                   .differs = "refused grad of tensor 0: torch has none",
+                   .python = "special.gammaincc"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
+            TN_POINTWISE(f, V_IGAMMAC(self, other), TN_FLOATS_ONLY), .grad = igammac_grad,
+            .domain = "self:0.6..6 other:0.6..6",
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64<3")
+
 /* src/ops/elementwise/logic.c - truth, bits of integers, and the choice between two tensors, element by element */
 
 TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor",
@@ -45554,6 +46899,96 @@ TN_OPERATOR(
         "(35):bool (35) (35) | (2,3):bool (3) (2,1) | (9):bool (9) 0 | (9):bool 1 (9) | (4):bool "
         "(4):i64 (4) | "
         "():bool (3) (3) | (0):bool (0) (0) | (5):bool (5):bool (5):bool | (7):bool (7):u8 (7):u8")
+
+/* src/ops/elementwise/orthogonal.c - orthogonal polynomials, by simd/math_orthogonal.h */
+
+TN_OPERATOR(special_chebyshev_polynomial_t,
+            "special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_chebyshev_polynomial_t_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_T(x, n)), .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_chebyshev_polynomial_u,
+            "special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_chebyshev_polynomial_u_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_U(x, n)), .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_chebyshev_polynomial_v,
+            "special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_chebyshev_polynomial_v_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_V(x, n)), .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_chebyshev_polynomial_w,
+            "special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_chebyshev_polynomial_w_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_W(x, n)), .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_shifted_chebyshev_polynomial_t,
+            "special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_shifted_chebyshev_polynomial_t_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_T(V_SUB(V_ADD(x, x), V_ONE), n)),
+            .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_shifted_chebyshev_polynomial_u,
+            "special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_shifted_chebyshev_polynomial_u_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_U(V_SUB(V_ADD(x, x), V_ONE), n)),
+            .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_shifted_chebyshev_polynomial_v,
+            "special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_shifted_chebyshev_polynomial_v_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_V(V_SUB(V_ADD(x, x), V_ONE), n)),
+            .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_shifted_chebyshev_polynomial_w,
+            "special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_shifted_chebyshev_polynomial_w_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_CHEBYSHEV_W(V_SUB(V_ADD(x, x), V_ONE), n)),
+            .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_hermite_polynomial_h,
+            "special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_hermite_polynomial_h_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_HERMITE_H(x, n)), .domain = "x:4.1..5 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_hermite_polynomial_he,
+            "special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_hermite_polynomial_he_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_HERMITE_HE(x, n)), .domain = "x:6.1..7 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_laguerre_polynomial_l,
+            "special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_laguerre_polynomial_l_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_LAGUERRE_L(x, n)), .domain = "x:-3..-1 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
+
+TN_OPERATOR(special_legendre_polynomial_p,
+            "special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating",
+                   .example = "tn_special_legendre_polynomial_p_scalar(x, 3)"),
+            .forms = TN_OUT, TN_POINTWISE(f, V_LEGENDRE_P(x, n)), .domain = "x:1.1..1.9 n:0..5",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | 2 (9) | () () | (0) 2 | (4) (4):i64<9")
 
 /* src/ops/elementwise/special.c - products with logarithms, entropy, sinc, logit, the multivariate gamma function */
 
@@ -55006,6 +56441,44 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, 
     tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_i0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_i0_args, self), 0, -1, NULL},
+};
+static const tn_i0_args tni_defaults_i0 = {NULL, NULL};
+static const char *const tni_names_i0[] = {"result", NULL};
+static const uint64_t tni_needs_i0[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_i0) = {tni_params_i0, &tni_defaults_i0, tni_names_i0, tni_needs_i0,
+    1, 1, 1, 0, sizeof(tn_i0_args), offsetof(tn_i0_args, out), 0, tni_loops_i0, {0, 0, 0, 0, 0, 0,
+    0, 0}, 145};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_igamma[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_igamma_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_igamma_args, other), 0, -1, NULL},
+};
+static const tn_igamma_args tni_defaults_igamma = {NULL, NULL, NULL};
+static const char *const tni_names_igamma[] = {"result", NULL};
+static const uint64_t tni_needs_igamma[] = {0, UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_igamma) = {tni_params_igamma, &tni_defaults_igamma,
+    tni_names_igamma, tni_needs_igamma, 2, 2, 1, 0, sizeof(tn_igamma_args),
+    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_igammac[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_igammac_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_igammac_args, other), 0, -1, NULL},
+};
+static const tn_igammac_args tni_defaults_igammac = {NULL, NULL, NULL};
+static const char *const tni_names_igammac[] = {"result", NULL};
+static const uint64_t tni_needs_igammac[] = {0, UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_igammac) = {tni_params_igammac, &tni_defaults_igammac,
+    tni_names_igammac, tni_needs_igammac, 2, 2, 1, 0, sizeof(tn_igammac_args),
+    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_imag[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_imag_args, self), 0, -1, NULL},
 };
@@ -55015,7 +56488,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 145};
+    0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -55028,7 +56501,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 146};
+    0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -55045,7 +56518,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -55060,7 +56533,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 148};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -55075,7 +56548,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 149};
+    0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_interpolate[] = {
@@ -55099,7 +56572,7 @@ static const uint64_t tni_needs_interpolate[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
     tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
-    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -55111,7 +56584,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -55127,7 +56600,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 152};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -55139,7 +56612,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -55151,7 +56624,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 154};
+    0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -55163,7 +56636,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 155};
+    0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -55175,7 +56648,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -55187,7 +56660,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -55199,7 +56672,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -55216,7 +56689,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 159};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -55231,7 +56704,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -55250,7 +56723,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 161};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -55271,7 +56744,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 162};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -55284,7 +56757,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -55297,7 +56770,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 164};
+    1, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -55311,7 +56784,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 165};
+    0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -55326,7 +56799,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 166};
+    0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -55346,7 +56819,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -55361,7 +56834,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 168};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -55373,7 +56846,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -55388,7 +56861,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 170};
+    0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -55406,7 +56879,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -55418,7 +56891,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -55431,7 +56904,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -55447,7 +56920,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -55461,7 +56934,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -55473,7 +56946,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -55488,7 +56961,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 177};
+    0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -55507,7 +56980,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 178};
+    0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -55526,7 +56999,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 179};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -55540,7 +57013,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -55555,7 +57028,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 181};
+    0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -55574,7 +57047,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    182};
+    185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -55594,7 +57067,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 183};
+    0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -55608,7 +57081,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -55624,7 +57097,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -55645,7 +57118,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    186};
+    189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -55658,7 +57131,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -55672,7 +57145,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -55692,7 +57165,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -55705,7 +57178,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 190};
+    0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -55718,7 +57191,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -55731,7 +57204,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 192};
+    0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -55747,7 +57220,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 193};
+    0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -55766,7 +57239,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 194};
+    0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -55784,7 +57257,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 195};
+    0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -55805,7 +57278,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 196};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -55821,7 +57294,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -55841,7 +57314,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -55856,7 +57329,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 199};
+    0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -55870,7 +57343,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 200};
+    0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -55887,7 +57360,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -55909,7 +57382,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -55924,7 +57397,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 203};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -55941,7 +57414,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 204};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -55956,7 +57429,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -55974,7 +57447,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -55986,7 +57459,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -55998,7 +57471,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -56010,7 +57483,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -56022,7 +57495,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -56037,7 +57510,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -56056,7 +57529,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -56069,7 +57542,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 213};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -56082,7 +57555,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -56094,7 +57567,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 215};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -56107,7 +57580,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -56119,7 +57592,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -56132,7 +57605,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -56145,7 +57618,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -56159,7 +57632,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -56178,7 +57651,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -56192,7 +57665,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool1d[] = {
@@ -56209,7 +57682,7 @@ static const uint64_t tni_needs_lp_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
     tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool2d[] = {
@@ -56226,7 +57699,7 @@ static const uint64_t tni_needs_lp_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
     tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -56240,7 +57713,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 225};
+    0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -56254,7 +57727,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 226};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -56271,7 +57744,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -56286,7 +57759,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -56301,7 +57774,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 229};
+    0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -56314,7 +57787,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -56327,7 +57800,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -56341,7 +57814,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 232};
+    0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -56353,7 +57826,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 233};
+    0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -56367,7 +57840,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -56380,7 +57853,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 235};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d[] = {
@@ -56401,7 +57874,7 @@ static const uint64_t tni_needs_max_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
     tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -56422,7 +57895,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -56451,7 +57924,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    238};
+    241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -56476,7 +57949,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 239};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -56489,7 +57962,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -56505,7 +57978,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -56519,7 +57992,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -56531,7 +58004,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 243};
+    0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -56545,7 +58018,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -56558,7 +58031,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 245};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -56571,7 +58044,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -56584,7 +58057,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    247};
+    250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -56598,7 +58071,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -56613,7 +58086,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -56627,7 +58100,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 250};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -56640,7 +58113,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    251};
+    254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -56653,7 +58126,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -56672,7 +58145,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -56687,7 +58160,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 254};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -56701,7 +58174,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 255};
+    0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -56713,7 +58186,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -56731,7 +58204,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -56750,7 +58223,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -56767,7 +58240,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -56785,7 +58258,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -56798,7 +58271,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 261};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -56816,7 +58289,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 262};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -56840,7 +58313,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 263};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -56859,7 +58332,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 264};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -56871,7 +58344,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -56889,7 +58362,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -56905,7 +58378,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -56918,7 +58391,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -56933,7 +58406,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -56949,7 +58422,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -56962,7 +58435,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 271};
+    1, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -56975,7 +58448,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -56988,7 +58461,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -57001,7 +58474,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 274};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -57016,7 +58489,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 275};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -57029,7 +58502,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 276};
+    0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -57043,7 +58516,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    277};
+    280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -57059,7 +58532,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -57071,7 +58544,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -57088,7 +58561,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -57102,7 +58575,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -57121,7 +58594,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -57142,7 +58615,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 283};
+    0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -57159,7 +58632,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -57173,7 +58646,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -57187,7 +58660,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -57204,7 +58677,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -57216,7 +58689,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 288};
+    0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -57228,7 +58701,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -57240,7 +58713,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -57254,7 +58727,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 291};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -57267,7 +58740,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -57289,7 +58762,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    293};
+    296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -57314,7 +58787,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 294};
+    0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -57327,7 +58800,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -57342,7 +58815,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -57354,7 +58827,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -57366,7 +58839,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -57382,7 +58855,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -57406,7 +58879,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 300};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -57421,7 +58894,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 301};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -57436,7 +58909,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 302};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -57452,7 +58925,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 303};
+    2, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -57477,7 +58950,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 304};
+    5, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -57491,7 +58964,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -57503,7 +58976,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -57515,7 +58988,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -57529,7 +59002,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 308};
+    0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -57541,7 +59014,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -57553,7 +59026,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -57565,7 +59038,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -57579,7 +59052,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 312};
+    0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -57591,7 +59064,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 313};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -57603,7 +59076,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -57615,7 +59088,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -57631,7 +59104,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 316};
+    0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -57643,7 +59116,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -57660,7 +59133,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 318};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -57675,7 +59148,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -57691,7 +59164,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 320};
+    0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -57707,7 +59180,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -57722,7 +59195,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 322};
+    0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -57734,7 +59207,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -57748,7 +59221,144 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 324};
+    0, 0, 0, 0, 0, 0}, 327};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_airy_ai[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_airy_ai_args, self), 0, -1, NULL},
+};
+static const tn_special_airy_ai_args tni_defaults_special_airy_ai = {NULL, NULL};
+static const char *const tni_names_special_airy_ai[] = {"result", NULL};
+static const uint64_t tni_needs_special_airy_ai[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
+    &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
+    0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_bessel_j0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_bessel_j0_args, self), 0, -1, NULL},
+};
+static const tn_special_bessel_j0_args tni_defaults_special_bessel_j0 = {NULL, NULL};
+static const char *const tni_names_special_bessel_j0[] = {"result", NULL};
+static const uint64_t tni_needs_special_bessel_j0[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
+    &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
+    1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_bessel_j1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_bessel_j1_args, self), 0, -1, NULL},
+};
+static const tn_special_bessel_j1_args tni_defaults_special_bessel_j1 = {NULL, NULL};
+static const char *const tni_names_special_bessel_j1[] = {"result", NULL};
+static const uint64_t tni_needs_special_bessel_j1[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
+    &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
+    1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_bessel_y0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_bessel_y0_args, self), 0, -1, NULL},
+};
+static const tn_special_bessel_y0_args tni_defaults_special_bessel_y0 = {NULL, NULL};
+static const char *const tni_names_special_bessel_y0[] = {"result", NULL};
+static const uint64_t tni_needs_special_bessel_y0[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
+    &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
+    1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_bessel_y1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_bessel_y1_args, self), 0, -1, NULL},
+};
+static const tn_special_bessel_y1_args tni_defaults_special_bessel_y1 = {NULL, NULL};
+static const char *const tni_names_special_bessel_y1[] = {"result", NULL};
+static const uint64_t tni_needs_special_bessel_y1[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
+    &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
+    1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_t_args, x),
+     offsetof(tn_special_chebyshev_polynomial_t_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_t_args, n),
+     offsetof(tn_special_chebyshev_polynomial_t_args, n_number), -1, NULL},
+};
+static const tn_special_chebyshev_polynomial_t_args tni_defaults_special_chebyshev_polynomial_t = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_chebyshev_polynomial_t[] = {"result", NULL};
+static const uint64_t tni_needs_special_chebyshev_polynomial_t[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
+    = {tni_params_special_chebyshev_polynomial_t, &tni_defaults_special_chebyshev_polynomial_t,
+    tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
+    sizeof(tn_special_chebyshev_polynomial_t_args),
+    offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 333};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_u_args, x),
+     offsetof(tn_special_chebyshev_polynomial_u_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_u_args, n),
+     offsetof(tn_special_chebyshev_polynomial_u_args, n_number), -1, NULL},
+};
+static const tn_special_chebyshev_polynomial_u_args tni_defaults_special_chebyshev_polynomial_u = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_chebyshev_polynomial_u[] = {"result", NULL};
+static const uint64_t tni_needs_special_chebyshev_polynomial_u[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
+    = {tni_params_special_chebyshev_polynomial_u, &tni_defaults_special_chebyshev_polynomial_u,
+    tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
+    sizeof(tn_special_chebyshev_polynomial_u_args),
+    offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 334};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_v_args, x),
+     offsetof(tn_special_chebyshev_polynomial_v_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_v_args, n),
+     offsetof(tn_special_chebyshev_polynomial_v_args, n_number), -1, NULL},
+};
+static const tn_special_chebyshev_polynomial_v_args tni_defaults_special_chebyshev_polynomial_v = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_chebyshev_polynomial_v[] = {"result", NULL};
+static const uint64_t tni_needs_special_chebyshev_polynomial_v[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
+    = {tni_params_special_chebyshev_polynomial_v, &tni_defaults_special_chebyshev_polynomial_v,
+    tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
+    sizeof(tn_special_chebyshev_polynomial_v_args),
+    offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 335};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_w_args, x),
+     offsetof(tn_special_chebyshev_polynomial_w_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_chebyshev_polynomial_w_args, n),
+     offsetof(tn_special_chebyshev_polynomial_w_args, n_number), -1, NULL},
+};
+static const tn_special_chebyshev_polynomial_w_args tni_defaults_special_chebyshev_polynomial_w = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_chebyshev_polynomial_w[] = {"result", NULL};
+static const uint64_t tni_needs_special_chebyshev_polynomial_w[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
+    = {tni_params_special_chebyshev_polynomial_w, &tni_defaults_special_chebyshev_polynomial_w,
+    tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
+    sizeof(tn_special_chebyshev_polynomial_w_args),
+    offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -57761,7 +59371,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -57774,7 +59384,111 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_hermite_polynomial_h[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_hermite_polynomial_h_args, x),
+     offsetof(tn_special_hermite_polynomial_h_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_hermite_polynomial_h_args, n),
+     offsetof(tn_special_hermite_polynomial_h_args, n_number), -1, NULL},
+};
+static const tn_special_hermite_polynomial_h_args tni_defaults_special_hermite_polynomial_h = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_hermite_polynomial_h[] = {"result", NULL};
+static const uint64_t tni_needs_special_hermite_polynomial_h[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
+    = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
+    tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
+    sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 339};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_hermite_polynomial_he[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_hermite_polynomial_he_args, x),
+     offsetof(tn_special_hermite_polynomial_he_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_hermite_polynomial_he_args, n),
+     offsetof(tn_special_hermite_polynomial_he_args, n_number), -1, NULL},
+};
+static const tn_special_hermite_polynomial_he_args tni_defaults_special_hermite_polynomial_he = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_hermite_polynomial_he[] = {"result", NULL};
+static const uint64_t tni_needs_special_hermite_polynomial_he[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
+    = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
+    tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
+    sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 340};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_i0e[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_i0e_args, self), 0, -1, NULL},
+};
+static const tn_special_i0e_args tni_defaults_special_i0e = {NULL, NULL};
+static const char *const tni_names_special_i0e[] = {"result", NULL};
+static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
+    tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 341};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_i1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_i1_args, self), 0, -1, NULL},
+};
+static const tn_special_i1_args tni_defaults_special_i1 = {NULL, NULL};
+static const char *const tni_names_special_i1[] = {"result", NULL};
+static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
+    tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_i1e[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_i1e_args, self), 0, -1, NULL},
+};
+static const tn_special_i1e_args tni_defaults_special_i1e = {NULL, NULL};
+static const char *const tni_names_special_i1e[] = {"result", NULL};
+static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
+    tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_laguerre_polynomial_l[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_laguerre_polynomial_l_args, x),
+     offsetof(tn_special_laguerre_polynomial_l_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_laguerre_polynomial_l_args, n),
+     offsetof(tn_special_laguerre_polynomial_l_args, n_number), -1, NULL},
+};
+static const tn_special_laguerre_polynomial_l_args tni_defaults_special_laguerre_polynomial_l = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_laguerre_polynomial_l[] = {"result", NULL};
+static const uint64_t tni_needs_special_laguerre_polynomial_l[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
+    = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
+    tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
+    sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 344};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_legendre_polynomial_p[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_legendre_polynomial_p_args, x),
+     offsetof(tn_special_legendre_polynomial_p_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_legendre_polynomial_p_args, n),
+     offsetof(tn_special_legendre_polynomial_p_args, n_number), -1, NULL},
+};
+static const tn_special_legendre_polynomial_p_args tni_defaults_special_legendre_polynomial_p = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_legendre_polynomial_p[] = {"result", NULL};
+static const uint64_t tni_needs_special_legendre_polynomial_p[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
+    = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
+    tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
+    sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -57787,7 +59501,67 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_modified_bessel_i0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_modified_bessel_i0_args, self), 0, -1, NULL},
+};
+static const tn_special_modified_bessel_i0_args tni_defaults_special_modified_bessel_i0 = {NULL,
+    NULL};
+static const char *const tni_names_special_modified_bessel_i0[] = {"result", NULL};
+static const uint64_t tni_needs_special_modified_bessel_i0[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
+    = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
+    tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
+    sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_modified_bessel_i1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_modified_bessel_i1_args, self), 0, -1, NULL},
+};
+static const tn_special_modified_bessel_i1_args tni_defaults_special_modified_bessel_i1 = {NULL,
+    NULL};
+static const char *const tni_names_special_modified_bessel_i1[] = {"result", NULL};
+static const uint64_t tni_needs_special_modified_bessel_i1[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
+    = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
+    tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
+    sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_modified_bessel_k0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_modified_bessel_k0_args, self), 0, -1, NULL},
+};
+static const tn_special_modified_bessel_k0_args tni_defaults_special_modified_bessel_k0 = {NULL,
+    NULL};
+static const char *const tni_names_special_modified_bessel_k0[] = {"result", NULL};
+static const uint64_t tni_needs_special_modified_bessel_k0[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
+    = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
+    tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
+    sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_modified_bessel_k1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_modified_bessel_k1_args, self), 0, -1, NULL},
+};
+static const tn_special_modified_bessel_k1_args tni_defaults_special_modified_bessel_k1 = {NULL,
+    NULL};
+static const char *const tni_names_special_modified_bessel_k1[] = {"result", NULL};
+static const uint64_t tni_needs_special_modified_bessel_k1[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
+    = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
+    tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
+    sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -57800,7 +59574,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -57813,7 +59587,136 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_scaled_modified_bessel_k0_args, self), 0, -1,
+     NULL},
+};
+static const tn_special_scaled_modified_bessel_k0_args tni_defaults_special_scaled_modified_bessel_k0 = {NULL, NULL};
+static const char *const tni_names_special_scaled_modified_bessel_k0[] = {"result", NULL};
+static const uint64_t tni_needs_special_scaled_modified_bessel_k0[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
+    = {tni_params_special_scaled_modified_bessel_k0,
+    &tni_defaults_special_scaled_modified_bessel_k0, tni_names_special_scaled_modified_bessel_k0,
+    tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
+    sizeof(tn_special_scaled_modified_bessel_k0_args),
+    offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_scaled_modified_bessel_k1_args, self), 0, -1,
+     NULL},
+};
+static const tn_special_scaled_modified_bessel_k1_args tni_defaults_special_scaled_modified_bessel_k1 = {NULL, NULL};
+static const char *const tni_names_special_scaled_modified_bessel_k1[] = {"result", NULL};
+static const uint64_t tni_needs_special_scaled_modified_bessel_k1[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
+    = {tni_params_special_scaled_modified_bessel_k1,
+    &tni_defaults_special_scaled_modified_bessel_k1, tni_names_special_scaled_modified_bessel_k1,
+    tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
+    sizeof(tn_special_scaled_modified_bessel_k1_args),
+    offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_t_args, x),
+     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_t_args, n),
+     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, n_number), -1, NULL},
+};
+static const tn_special_shifted_chebyshev_polynomial_t_args tni_defaults_special_shifted_chebyshev_polynomial_t = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_shifted_chebyshev_polynomial_t[] = {"result", NULL};
+static const uint64_t tni_needs_special_shifted_chebyshev_polynomial_t[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
+    = {tni_params_special_shifted_chebyshev_polynomial_t,
+    &tni_defaults_special_shifted_chebyshev_polynomial_t,
+    tni_names_special_shifted_chebyshev_polynomial_t,
+    tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
+    sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
+    offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 355};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_u_args, x),
+     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_u_args, n),
+     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, n_number), -1, NULL},
+};
+static const tn_special_shifted_chebyshev_polynomial_u_args tni_defaults_special_shifted_chebyshev_polynomial_u = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_shifted_chebyshev_polynomial_u[] = {"result", NULL};
+static const uint64_t tni_needs_special_shifted_chebyshev_polynomial_u[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
+    = {tni_params_special_shifted_chebyshev_polynomial_u,
+    &tni_defaults_special_shifted_chebyshev_polynomial_u,
+    tni_names_special_shifted_chebyshev_polynomial_u,
+    tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
+    sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
+    offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_v_args, x),
+     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_v_args, n),
+     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, n_number), -1, NULL},
+};
+static const tn_special_shifted_chebyshev_polynomial_v_args tni_defaults_special_shifted_chebyshev_polynomial_v = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_shifted_chebyshev_polynomial_v[] = {"result", NULL};
+static const uint64_t tni_needs_special_shifted_chebyshev_polynomial_v[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
+    = {tni_params_special_shifted_chebyshev_polynomial_v,
+    &tni_defaults_special_shifted_chebyshev_polynomial_v,
+    tni_names_special_shifted_chebyshev_polynomial_v,
+    tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
+    sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
+    offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 357};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
+    {"x", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_w_args, x),
+     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, x_number), -1, NULL},
+    {"n", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_special_shifted_chebyshev_polynomial_w_args, n),
+     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, n_number), -1, NULL},
+};
+static const tn_special_shifted_chebyshev_polynomial_w_args tni_defaults_special_shifted_chebyshev_polynomial_w = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_special_shifted_chebyshev_polynomial_w[] = {"result", NULL};
+static const uint64_t tni_needs_special_shifted_chebyshev_polynomial_w[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
+    = {tni_params_special_shifted_chebyshev_polynomial_w,
+    &tni_defaults_special_shifted_chebyshev_polynomial_w,
+    tni_names_special_shifted_chebyshev_polynomial_w,
+    tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
+    sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
+    offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 358};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_special_spherical_bessel_j0[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_special_spherical_bessel_j0_args, self), 0, -1, NULL},
+};
+static const tn_special_spherical_bessel_j0_args tni_defaults_special_spherical_bessel_j0 = {NULL,
+    NULL};
+static const char *const tni_names_special_spherical_bessel_j0[] = {"result", NULL};
+static const uint64_t tni_needs_special_spherical_bessel_j0[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
+    = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
+    tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
+    sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -57830,7 +59733,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 330};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -57847,7 +59750,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 331};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -57861,7 +59764,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 332};
+    0, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -57876,7 +59779,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -57888,7 +59791,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -57900,7 +59803,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -57912,7 +59815,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 336};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -57925,7 +59828,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -57938,7 +59841,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -57951,7 +59854,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -57969,7 +59872,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -57985,7 +59888,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -58001,7 +59904,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -58015,7 +59918,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 343};
+    0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -58026,7 +59929,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -58042,7 +59945,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 345};
+    0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -58054,7 +59957,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 346};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -58066,7 +59969,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -58080,7 +59983,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 348};
+    0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -58095,7 +59998,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    349};
+    379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -58111,7 +60014,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 350};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -58126,7 +60029,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -58142,7 +60045,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -58158,7 +60061,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 353};
+    0, 0, 0, 0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -58171,7 +60074,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -58185,7 +60088,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -58204,7 +60107,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -58217,7 +60120,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 357};
+    0, 0, 0, 0, 0, 0}, 387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -58230,7 +60133,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 358};
+    0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -58242,7 +60145,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -58255,7 +60158,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -58269,7 +60172,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -58284,7 +60187,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 362};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -58300,7 +60203,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -58313,7 +60216,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -58331,7 +60234,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -58349,7 +60252,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -58362,7 +60265,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 367};
+    0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -58374,7 +60277,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -58386,7 +60289,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -58403,7 +60306,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 370};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -58418,7 +60321,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -58430,7 +60333,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 372};
+    0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -58445,7 +60348,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -58461,7 +60364,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 404};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -58612,6 +60515,9 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_heaviside,
         &tni_row_huber_loss,
         &tni_row_hypot,
+        &tni_row_i0,
+        &tni_row_igamma,
+        &tni_row_igammac,
         &tni_row_imag,
         &tni_row_index,
         &tni_row_index_add,
@@ -58792,11 +60698,38 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_softshrink,
         &tni_row_softsign,
         &tni_row_sort,
+        &tni_row_special_airy_ai,
+        &tni_row_special_bessel_j0,
+        &tni_row_special_bessel_j1,
+        &tni_row_special_bessel_y0,
+        &tni_row_special_bessel_y1,
+        &tni_row_special_chebyshev_polynomial_t,
+        &tni_row_special_chebyshev_polynomial_u,
+        &tni_row_special_chebyshev_polynomial_v,
+        &tni_row_special_chebyshev_polynomial_w,
         &tni_row_special_entr,
         &tni_row_special_erfcx,
+        &tni_row_special_hermite_polynomial_h,
+        &tni_row_special_hermite_polynomial_he,
+        &tni_row_special_i0e,
+        &tni_row_special_i1,
+        &tni_row_special_i1e,
+        &tni_row_special_laguerre_polynomial_l,
+        &tni_row_special_legendre_polynomial_p,
         &tni_row_special_log_ndtr,
+        &tni_row_special_modified_bessel_i0,
+        &tni_row_special_modified_bessel_i1,
+        &tni_row_special_modified_bessel_k0,
+        &tni_row_special_modified_bessel_k1,
         &tni_row_special_ndtr,
         &tni_row_special_ndtri,
+        &tni_row_special_scaled_modified_bessel_k0,
+        &tni_row_special_scaled_modified_bessel_k1,
+        &tni_row_special_shifted_chebyshev_polynomial_t,
+        &tni_row_special_shifted_chebyshev_polynomial_u,
+        &tni_row_special_shifted_chebyshev_polynomial_v,
+        &tni_row_special_shifted_chebyshev_polynomial_w,
+        &tni_row_special_spherical_bessel_j0,
         &tni_row_special_xlog1py,
         &tni_row_special_zeta,
         &tni_row_split,
@@ -60988,6 +62921,63 @@ TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other) {
 TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other) {
     const tn_hypot_args a = {NULL, self, other};
     return tn_hypot_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_i0_at(const char *file, int line, const tn_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_i0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_i0_inplace_at(const char *file, int line, const tn_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_i0, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_i0(tn_tensor *self) {
+    const tn_i0_args a = {NULL, self};
+    return tn_i0_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_i0_(tn_tensor *self) {
+    const tn_i0_args a = {NULL, self};
+    return tn_i0_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_igamma_at(const char *file, int line, const tn_igamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_igamma_inplace_at(const char *file, int line, const tn_igamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_igamma(tn_tensor *self, tn_tensor *other) {
+    const tn_igamma_args a = {NULL, self, other};
+    return tn_igamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_igamma_(tn_tensor *self, tn_tensor *other) {
+    const tn_igamma_args a = {NULL, self, other};
+    return tn_igamma_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_igammac_at(const char *file, int line, const tn_igammac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igammac, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_igammac_inplace_at(const char *file, int line, const tn_igammac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igammac, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other) {
+    const tn_igammac_args a = {NULL, self, other};
+    return tn_igammac_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other) {
+    const tn_igammac_args a = {NULL, self, other};
+    return tn_igammac_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
@@ -63374,6 +65364,137 @@ TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending)
     return tn_sort_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,
+    const tn_special_airy_ai_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_airy_ai, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_airy_ai(tn_tensor *self) {
+    const tn_special_airy_ai_args a = {NULL, self};
+    return tn_special_airy_ai_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_j0_at(const char *file, int line,
+    const tn_special_bessel_j0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_j0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_j0(tn_tensor *self) {
+    const tn_special_bessel_j0_args a = {NULL, self};
+    return tn_special_bessel_j0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_j1_at(const char *file, int line,
+    const tn_special_bessel_j1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_j1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_j1(tn_tensor *self) {
+    const tn_special_bessel_j1_args a = {NULL, self};
+    return tn_special_bessel_j1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_y0_at(const char *file, int line,
+    const tn_special_bessel_y0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_y0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_y0(tn_tensor *self) {
+    const tn_special_bessel_y0_args a = {NULL, self};
+    return tn_special_bessel_y0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_y1_at(const char *file, int line,
+    const tn_special_bessel_y1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_y1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_y1(tn_tensor *self) {
+    const tn_special_bessel_y1_args a = {NULL, self};
+    return tn_special_bessel_y1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_t_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_t, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_u_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_u, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_v_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_v, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_w_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_w, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_special_entr_at(const char *file, int line, const tn_special_entr_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_special_entr, TN_PLAIN, file, line, args, &r);
@@ -63395,6 +65516,112 @@ TN_API tn_tensor *tnp_special_erfcx(tn_tensor *self) {
     return tn_special_erfcx_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_special_hermite_polynomial_h_at(const char *file, int line,
+    const tn_special_hermite_polynomial_h_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_hermite_polynomial_h, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h(tn_tensor *x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_hermite_polynomial_he_at(const char *file, int line,
+    const tn_special_hermite_polynomial_he_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_hermite_polynomial_he, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he(tn_tensor *x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i0e_at(const char *file, int line, const tn_special_i0e_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i0e, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i0e(tn_tensor *self) {
+    const tn_special_i0e_args a = {NULL, self};
+    return tn_special_i0e_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i1_at(const char *file, int line, const tn_special_i1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i1(tn_tensor *self) {
+    const tn_special_i1_args a = {NULL, self};
+    return tn_special_i1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i1e_at(const char *file, int line, const tn_special_i1e_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i1e, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i1e(tn_tensor *self) {
+    const tn_special_i1e_args a = {NULL, self};
+    return tn_special_i1e_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_laguerre_polynomial_l_at(const char *file, int line,
+    const tn_special_laguerre_polynomial_l_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_laguerre_polynomial_l, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l(tn_tensor *x, tn_tensor *n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_legendre_polynomial_p_at(const char *file, int line,
+    const tn_special_legendre_polynomial_p_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_legendre_polynomial_p, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p(tn_tensor *x, tn_tensor *n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
     const tn_special_log_ndtr_args *args) {
     tn_tensor *r;
@@ -63404,6 +65631,50 @@ TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
 TN_API tn_tensor *tnp_special_log_ndtr(tn_tensor *self) {
     const tn_special_log_ndtr_args a = {NULL, self};
     return tn_special_log_ndtr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_i0_at(const char *file, int line,
+    const tn_special_modified_bessel_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_i0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_i0(tn_tensor *self) {
+    const tn_special_modified_bessel_i0_args a = {NULL, self};
+    return tn_special_modified_bessel_i0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_i1_at(const char *file, int line,
+    const tn_special_modified_bessel_i1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_i1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_i1(tn_tensor *self) {
+    const tn_special_modified_bessel_i1_args a = {NULL, self};
+    return tn_special_modified_bessel_i1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_modified_bessel_k0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_k0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_k0(tn_tensor *self) {
+    const tn_special_modified_bessel_k0_args a = {NULL, self};
+    return tn_special_modified_bessel_k0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_modified_bessel_k1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_k1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_k1(tn_tensor *self) {
+    const tn_special_modified_bessel_k1_args a = {NULL, self};
+    return tn_special_modified_bessel_k1_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_special_ndtr_at(const char *file, int line, const tn_special_ndtr_args *args) {
@@ -63425,6 +65696,119 @@ TN_API tn_tensor *tn_special_ndtri_at(const char *file, int line,
 TN_API tn_tensor *tnp_special_ndtri(tn_tensor *self) {
     const tn_special_ndtri_args a = {NULL, self};
     return tn_special_ndtri_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_scaled_modified_bessel_k0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_scaled_modified_bessel_k0(tn_tensor *self) {
+    const tn_special_scaled_modified_bessel_k0_args a = {NULL, self};
+    return tn_special_scaled_modified_bessel_k0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_scaled_modified_bessel_k1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_scaled_modified_bessel_k1(tn_tensor *self) {
+    const tn_special_scaled_modified_bessel_k1_args a = {NULL, self};
+    return tn_special_scaled_modified_bessel_k1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_t_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_t, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_u_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_u, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_v_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_v, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_w_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_w, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_spherical_bessel_j0_at(const char *file, int line,
+    const tn_special_spherical_bessel_j0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_spherical_bessel_j0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_spherical_bessel_j0(tn_tensor *self) {
+    const tn_special_spherical_bessel_j0_args a = {NULL, self};
+    return tn_special_spherical_bessel_j0_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_special_xlog1py_at(const char *file, int line,
@@ -69478,6 +71862,9 @@ enum { TNI_FNT(tni_lanes) = W };
 #define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
     V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
+#define TNI_E_i0(self) V_I0(self)
+#define TNI_E_igamma(self, other) V_IGAMMA(self, other)
+#define TNI_E_igammac(self, other) V_IGAMMAC(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -69534,12 +71921,41 @@ enum { TNI_FNT(tni_lanes) = W };
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_airy_ai(self) V_AIRY_AI(self)
+#define TNI_E_special_bessel_j0(self) V_J0(self)
+#define TNI_E_special_bessel_j1(self) V_J1(self)
+#define TNI_E_special_bessel_y0(self) V_Y0(self)
+#define TNI_E_special_bessel_y1(self) V_Y1(self)
+#define TNI_E_special_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(x, n)
+#define TNI_E_special_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(x, n)
+#define TNI_E_special_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(x, n)
+#define TNI_E_special_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(x, n)
 #define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
 #define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_hermite_polynomial_h(x, n) V_HERMITE_H(x, n)
+#define TNI_E_special_hermite_polynomial_he(x, n) V_HERMITE_HE(x, n)
+#define TNI_E_special_i0e(self) V_I0E(self)
+#define TNI_E_special_i1(self) V_I1(self)
+#define TNI_E_special_i1e(self) V_I1E(self)
+#define TNI_E_special_laguerre_polynomial_l(x, n) V_LAGUERRE_L(x, n)
+#define TNI_E_special_legendre_polynomial_p(x, n) V_LEGENDRE_P(x, n)
 #define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_modified_bessel_k0(self) V_K0(self)
+#define TNI_E_special_modified_bessel_k1(self) V_K1(self)
 #define TNI_E_special_ndtr(self) V_NDTR(self)
 #define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_scaled_modified_bessel_k0(self) V_K0E(self)
+#define TNI_E_special_scaled_modified_bessel_k1(self) V_K1E(self)
+#define TNI_E_special_shifted_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_spherical_bessel_j0(self) V_SPHERICAL_J0(self)
 #define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
@@ -69610,6 +72026,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -69658,11 +72077,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -70983,6 +73427,30 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #define TNI_TYPE_C64
 #ifndef TN_NO_COMPLEX
 
@@ -71119,6 +73587,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -71167,11 +73638,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -71338,6 +73834,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #else
 #undef TNI_TYPE_C64
 #undef TNI_TYPE_C128
@@ -72205,6 +74725,30 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
 #define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
+#define V_I0(a) TNI_FN(tni_i0)(a)
+#define V_I0E(a) TNI_FN(tni_i0e)(a)
+#define V_I1(a) TNI_FN(tni_i1)(a)
+#define V_I1E(a) TNI_FN(tni_i1e)(a)
+#define V_K0(a) TNI_FN(tni_k)(a, 0, 0)
+#define V_K1(a) TNI_FN(tni_k)(a, 1, 0)
+#define V_K0E(a) TNI_FN(tni_k)(a, 0, 1)
+#define V_K1E(a) TNI_FN(tni_k)(a, 1, 1)
+#define V_J0(a) TNI_FN(tni_j0)(a)
+#define V_J1(a) TNI_FN(tni_j1)(a)
+#define V_Y0(a) TNI_FN(tni_y0)(a)
+#define V_Y1(a) TNI_FN(tni_y1)(a)
+#define V_SPHERICAL_J0(a) TNI_FN(tni_spherical_j0)(a)
+#define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
+#define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
+#define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
+#define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
+#define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)
+#define V_CHEBYSHEV_W(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_W)
+#define V_HERMITE_H(x, n) TNI_FN(tni_hermite)(x, n, 2)
+#define V_HERMITE_HE(x, n) TNI_FN(tni_hermite)(x, n, 1)
+#define V_LAGUERRE_L(x, n) TNI_FN(tni_laguerre)(x, n)
+#define V_LEGENDRE_P(x, n) TNI_FN(tni_legendre)(x, n)
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
@@ -72924,7 +75468,7 @@ TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
 TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
     const double t = x * 0.70710678118654752440;
     if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
-    return TNI_FNT(tni_log1p)(-0.5 * TNI_FN(tni_erfc)(t));
+    return TNI_FNT(tni_log1p)(-TNI_FN(tni_ndtr)(-x));
 }
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
@@ -72980,6 +75524,526 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
     y = TNI_FN(tni_zeta_above)(s, 1 - f) - TNI_FN(tni_zeta_above)(s, k + (1 - f));
     if (fmod(s, 2) != 0) y = -y;
     return TNI_FN(tni_zeta_above)(s, f) + y;
+}
+
+/* src/simd/math_bessel.h - Bessel functions of orders 0 and 1 and Airy's function */
+
+TNI_SPECIAL double TNI_FN(tni_i0e)(double x) {
+    static const double near[] = {
+        3.38397637204738033e-01, -3.04682672343198402e-01, 1.71620901522208769e-01,
+        -9.49010970480476390e-02, 4.93052842396707117e-02, -2.37374148058994705e-02,
+        1.05464603945949979e-02, -4.32430999505057593e-03, 1.63947561694133574e-03,
+        -5.76375574538582356e-04, 1.88502885095841649e-04, -5.75419501008210397e-05,
+        1.64484480707288956e-05, -4.41673835845875052e-06, 1.11738753912010366e-06,
+        -2.67079385394061193e-07, 6.04699502254191863e-08, -1.30002500998624805e-08,
+        2.65982372468238660e-09, -5.18979560163526271e-10, 9.67580903537323697e-11,
+        -1.72682629144155587e-11, 2.95505266312963988e-12, -4.85644678311192896e-13,
+        7.67618549860493607e-14, -1.16853328779934514e-14, 1.71539128555513307e-15,
+        -2.43127984654795490e-16, 3.33079451882223839e-17, -4.41534164647933951e-18};
+    static const double far[] = {
+        4.02245205507054393e-01, 3.36911647825569429e-03, 6.88975834691682454e-05,
+        2.89137052083475665e-06, 2.04891858946906384e-07, 2.26666899049817804e-08,
+        3.39623202570838651e-09, 4.94060238822497006e-10, 1.18891471078464390e-11,
+        -3.14991652796324165e-11, -1.32158118404477133e-11, -1.79417853150680615e-12,
+        7.18012445138366601e-13, 3.85277838274214259e-13, 1.54008621752140996e-14,
+        -4.15056934728722224e-14, -9.55484669882830731e-15, 3.81168066935262240e-15,
+        1.77256013305652631e-15, -3.42548561967721900e-16, -2.82762398051658365e-16,
+        3.46122286769746122e-17, 4.46562142029675975e-17, -4.83050448594418188e-18,
+        -7.23318048787475380e-18, 9.92147541217369872e-19, 1.19365089084598204e-18};
+    x = fabs(x);
+    return x <= 8 ? CHEBYSHEV(near, x / 4 - 1) : CHEBYSHEV(far, 16 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_i1e)(double x) {
+    static const double near[] = {
+        2.78634929393416053e-01, -1.71620901522208769e-01, 5.44932943173773859e-02,
+        -9.98969059952773200e-03, -3.38788705230979497e-03, 4.94531947674781928e-03,
+        -3.37319996895046187e-03, 1.76955554780666214e-03, -7.89236752071420891e-04,
+        3.11399135358668899e-04, -1.10989703586369658e-04, 3.62059864870792629e-05,
+        -1.09088148243295704e-05, 3.05680143463805681e-06, -8.00997858738949847e-07,
+        1.97169069043602181e-07, -4.57679951468933587e-08, 1.00519440706878210e-08,
+        -2.09497415713964064e-09, 4.15415942733103806e-10, -7.85568117711159381e-11,
+        1.41972592821461995e-11, -2.45689582265165825e-12, 4.07850766542190184e-13,
+        -6.50514825163519688e-14, 9.98411024234112183e-15, -1.47660634088983571e-15,
+        2.10711159054853881e-16, -2.90471700778665153e-17, 3.87262339438412633e-18};
+    static const double far[] = {
+        3.89288117509140053e-01, -9.76109749136146870e-03, -1.10588938762623713e-04,
+        -3.88256480887769059e-06, -2.51223623787020884e-07, -2.63146884688951959e-08,
+        -3.83538038596423700e-09, -5.58974346219658378e-10, -1.89749581235054126e-11,
+        3.25260358301548844e-11, 1.41258074366137819e-11, 2.03562854414708956e-12,
+        -7.19855177624590836e-13, -4.08355111109219740e-13, -2.10154184277266430e-14,
+        4.27244001671195105e-14, 1.04202769841288021e-14, -3.81440307243700754e-15,
+        -1.88035477551078251e-15, 3.30820231092092852e-16, 2.96262899764595008e-16,
+        -3.20952592199342376e-17, -4.65030536848935863e-17, 4.41434832307170765e-18,
+        7.51729631084210521e-18, -9.31417886732688422e-19, -1.24219327519489097e-18};
+    const double a = fabs(x);
+    if (a <= 8) return CHEBYSHEV(near, a / 4 - 1) * x / (1 + a);
+    return TNI_FNT(tni_copysign)(CHEBYSHEV(far, 16 / a - 1) / sqrt(a), x);
+}
+TNI_SPECIAL double TNI_FN(tni_unscaled)(double scaled, double x) {
+    const double a = fabs(x), e = TNI_FNT(tni_exp)(a > 700 ? a / 2 : a);
+    return a == INF ? scaled < 0 ? -INF : INF : a > 700 ? scaled * e * e : scaled * e;
+}
+TNI_SPECIAL double TNI_FN(tni_i0)(double x) { return TNI_FN(tni_unscaled)(TNI_FN(tni_i0e)(x), x); }
+TNI_SPECIAL double TNI_FN(tni_i1)(double x) {
+    const double y = TNI_FN(tni_i1e)(x);
+    return x == 0 ? y : x == -INF ? -INF : TNI_FN(tni_unscaled)(y, x);
+}
+TNI_SPECIAL double TNI_FN(tni_log_half)(double x) {
+    return x < 1e-300 ? TNI_FNT(tni_log)(x) - 0.69314718055994530942 : TNI_FNT(tni_log)(x / 2);
+}
+TNI_SPECIAL double TNI_FN(tni_k0_parts)(double x) {
+    static const double near[] = {
+        -5.18787490119793193e-01, 6.03173687297014413e-02, 1.90679792000402913e-03,
+        1.76858267346084838e-05, 8.20854593776600894e-08, 2.31205462135736409e-10,
+        4.39009290167297661e-13, 6.01097819583724947e-16};
+    static const double middle[] = {
+        1.17953009723050073e+00, -3.69028234230820498e-02, 1.98241576442418407e-03,
+        -1.61332584052544344e-04, 1.64375622619070251e-05, -1.93670021663894275e-06,
+        2.53078913449101065e-07, -3.57701591983014539e-08, 5.37924254459134981e-09,
+        -8.50922065027614588e-10, 1.40413452898644842e-10, -2.40185982777963851e-11,
+        4.23825832787062934e-12, -7.68501669461165766e-13, 1.42743720460549005e-13,
+        -2.70895963518406741e-14, 5.24137908711828022e-15, -1.03203820257981599e-15,
+        2.06480268948575351e-16, -4.19191785494994071e-17, 8.62568430009358177e-18};
+    static const double far[] = {
+        1.23545390672729472e+00, -1.73346865346370345e-02, 4.99160785924977995e-04,
+        -2.45727480480370891e-05, 1.65659262050394444e-06, -1.38573629379084975e-07,
+        1.36169710222462461e-08, -1.51881523108398792e-09, 1.87857088658660357e-10,
+        -2.53382825901223976e-11, 3.68054096065906808e-12, -5.70197443023095925e-13,
+        9.34939265142108284e-14, -1.61244998993790805e-14, 2.91011088235061667e-15,
+        -5.47259706401756521e-16, 1.06847227847478371e-16, -2.15908965644190939e-17,
+        4.50350182778650265e-18};
+    if (x <= 1)
+        return CHEBYSHEV(near, 2 * x * x - 1) - TNI_FN(tni_log_half)(x) * TNI_FN(tni_i0)(x);
+    if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
+    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_k1_parts)(double x) {
+    static const double near[] = {
+        1.00262817674249449e+00, -3.08372323615699112e-03, -5.80473489213960241e-03,
+        -9.34397277630184798e-05, -6.06996598811724819e-07, -2.18736660209873446e-09,
+        -5.05086504356935154e-12, -8.13736893340748402e-15, -9.68258718088278705e-18};
+    static const double middle[] = {
+        1.50365432565510515e+00, 1.36230414935600508e-01, -3.97654677217074062e-03,
+        2.67590241504159720e-04, -2.47393989415949976e-05, 2.74449947773711671e-06,
+        -3.44059834657243574e-07, 4.71637334198624948e-08, -6.92685071276587688e-09,
+        1.07519110128527243e-09, -1.74683826052310834e-10, 2.94935922211522028e-11,
+        -5.14677253059014326e-12, 9.24296359230034203e-13, -1.70240582491811101e-13,
+        3.20680057576922996e-14, -6.16351085948032573e-15, 1.20638008584008507e-15,
+        -2.40060254424606585e-16, 4.84974902827173651e-17, -9.93452569464997819e-18};
+    static const double far[] = {
+        1.30911046551991195e+00, 5.48826013732904155e-02, -8.75204825430848758e-04,
+        3.60963267011202800e-05, -2.22983839031882060e-06, 1.76972528373455305e-07,
+        -1.67868856489132145e-08, 1.82531445686240198e-09, -2.21453870754782941e-10,
+        2.94204399029788960e-11, -4.22144701861132976e-12, 6.47403455793907054e-13,
+        -1.05251667678707652e-13, 1.80204700459067529e-14, -3.23183612716897777e-15,
+        6.04415849388563108e-16, -1.17432509002597190e-16, 2.36271099068444736e-17,
+        -4.90907597685748701e-18};
+    if (x <= 1)
+        return CHEBYSHEV(near, 2 * x * x - 1) / x + TNI_FN(tni_log_half)(x) * TNI_FN(tni_i1)(x);
+    if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
+    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_k)(double x, int one, int scaled) {
+    double y;
+    if (!(x > 0)) return x == 0 ? INF : (double)NAN;
+    if (x > 750 && !scaled) return 0;
+    y = one ? TNI_FN(tni_k1_parts)(x) : TNI_FN(tni_k0_parts)(x);
+    if ((x <= 1) == !scaled) return y;
+    return scaled ? y * TNI_FNT(tni_exp)(x) : y * TNI_FNT(tni_exp)(-x);
+}
+
+TNI_SPECIAL double TNI_FN(tni_hankel)(double x, int one, int second) {
+    static const double p0[] = {
+        9.98652339877695416e-01, -1.32937162125027993e-03, 1.76130555129055913e-05,
+        -6.31936711873306864e-07, 3.94882558709380777e-08, -3.54096789480190871e-09,
+        4.10324636687238609e-10, -5.76574766265522279e-11, 9.42310557839198667e-12,
+        -1.74014057062838845e-12, 3.55577500524117829e-13, -7.91464150133811549e-14,
+        1.89594563629618277e-14, -4.84148301917569733e-15, 1.30785551959013384e-15,
+        -3.71405082141315401e-16, 1.10302317787127696e-16, -3.41093621049811422e-17,
+        1.09421878698102356e-17, -3.62990567379529712e-18};
+    static const double q0[] = {
+        -1.23647025821674930e-01, 1.31901940499226070e-03, -3.21879912126617494e-05,
+        1.62370932056427889e-06, -1.27432897420328054e-07, 1.35130327631344085e-08,
+        -1.78507590511970509e-09, 2.79085713479036025e-10, -4.98890802765283275e-11,
+        9.95071366780664455e-12, -2.17512060430088325e-12, 5.14012716242760535e-13,
+        -1.29932426560591785e-13, 3.48376357768897859e-14, -9.84005757254373054e-15,
+        2.91152749185919986e-15, -8.98215117130334377e-16, 2.87776890655792477e-16,
+        -9.54290501173134310e-17, 3.26581619436483662e-17, -1.15051817853261607e-17,
+        4.16320426537859006e-18, -1.54436914390036609e-18, 5.86295923551917752e-19};
+    static const double p1[] = {
+        1.00226762068534003e+00, 2.24373529580799850e-03, -2.30710188625482860e-05,
+        7.63918173253390506e-07, -4.58968523234340084e-08, 4.02051547841900123e-09,
+        -4.58677397717097222e-10, 6.37315896285924632e-11, -1.03273445676404118e-11,
+        1.89432749951110338e-12, -3.84970338782410524e-13, 8.52991452577904378e-14,
+        -2.03544697865722996e-14, 5.18042173890054913e-15, -1.39535021482584934e-15,
+        3.95236017133142569e-16, -1.17111708012680290e-16, 3.61407856473810876e-17,
+        -1.15723560532515177e-17, 3.83247390674490728e-18};
+    static const double q1[] = {
+        3.73087346214686366e-01, -1.87051896810514775e-03, 4.00569945204603056e-05,
+        -1.91440283908563214e-06, 1.45881651074219899e-07, -1.51833986446731652e-08,
+        1.97992226058951680e-09, -3.06598144943769621e-10, 5.44023359205975294e-11,
+        -1.07866521925384677e-11, 2.34635283175889401e-12, -5.52204685654182601e-13,
+        1.39097284813938293e-13, -3.71815167521646144e-14, 1.04740631178291675e-14,
+        -3.09178420291791203e-15, 9.51805183108149890e-16, -3.04364506670505172e-16,
+        1.00754875799974928e-16, -3.44263066198132457e-17, 1.21105039702216872e-17,
+        -4.37638890242832766e-18, 1.62144440057473130e-18};
+    const double w = 50 / x / x - 1, s = TNI_FNT(tni_sin)(x), c = TNI_FNT(tni_cos)(x);
+    const double p = one ? CHEBYSHEV(p1, w) : CHEBYSHEV(p0, w),
+                 q = (one ? CHEBYSHEV(q1, w) : CHEBYSHEV(q0, w)) / x;
+    const double cosine = one ? s - c : s + c, sine = one ? -s - c : s - c;
+    const double y = second ? p * sine + q * cosine : p * cosine - q * sine;
+    return x == INF ? 0 : y * 0.56418958354775628695 / sqrt(x);
+}
+#define FROM_ZERO(x, h, l) (((x) - (h) - (l)) * ((x) + (h)))
+TNI_SPECIAL double TNI_FN(tni_j0)(double x) {
+    static const double near[] = {
+        -7.40517405638783377e-02, 7.99572416500808902e-02, -1.68986015104583102e-02,
+        1.87349932017362789e-03, -1.27863342140995445e-04, 5.91923022608225639e-06,
+        -1.98279370120475922e-07, 5.03251312617056830e-09, -1.00175630619868440e-10,
+        1.60636219136865797e-12, -2.11998179330784415e-14, 2.34336157054722560e-16,
+        -2.20145274293585435e-18};
+    x = fabs(x);
+    if (x > 5) return TNI_FN(tni_hankel)(x, 0, 0);
+    return CHEBYSHEV(near, x * x / 12.5 - 1) *
+           FROM_ZERO(x, 2.4048255576957729, -1.176691651530894e-16);
+}
+TNI_SPECIAL double TNI_FN(tni_j1)(double x) {
+    static const double near[] = {
+        -1.80284158011662921e-02, 1.36614870820633613e-02, -2.16326515592380440e-03,
+        1.90949010366018906e-04, -1.08161747369574519e-05, 4.27888605625968595e-07,
+        -1.25133756435268095e-08, 2.81834888439034151e-10, -5.04256856727839578e-12,
+        7.34347631506432040e-14, -8.87674410227827842e-16, 9.05145472452883547e-18,
+        -7.89177705248178476e-20};
+    const double a = fabs(x);
+    if (a > 5) return x < 0 ? -TNI_FN(tni_hankel)(a, 1, 0) : TNI_FN(tni_hankel)(a, 1, 0);
+    return CHEBYSHEV(near, a * a / 12.5 - 1) * x *
+           FROM_ZERO(a, 3.8317059702075125, -1.5269184090088067e-16);
+}
+#undef FROM_ZERO
+TNI_SPECIAL double TNI_FN(tni_y0)(double x) {
+    static const double near[] = {
+        2.07085587731045739e-01, -3.48253698576772408e-01, -1.16296421180486706e-01,
+        6.12777592111658012e-02, -9.47480574280654131e-03, 7.80820300499390665e-04,
+        -4.10241478028229920e-05, 1.50846653888385219e-06, -4.11773998328759002e-08,
+        8.69644460056977258e-10, -1.46536195429645636e-11, 2.01770259946383344e-13,
+        -2.31426042889732686e-15, 2.24624563112853040e-17};
+    if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
+    if (x > 5) return TNI_FN(tni_hankel)(x, 0, 1);
+    return fma(0.63661977236758134308 * TNI_FN(tni_log_half)(x), TNI_FN(tni_j0)(x),
+               CHEBYSHEV(near, x * x / 12.5 - 1));
+}
+TNI_SPECIAL double TNI_FN(tni_y1)(double x) {
+    static const double near[] = {
+        1.08143569442536863e-01, 2.33317469100300517e-02, -4.80561518349280278e-02,
+        1.09312596958556513e-02, -1.16756404013086310e-03, 7.49806154118804223e-05,
+        -3.25215635060313767e-06, 1.02196305629781813e-07, -2.44054092627652768e-09,
+        4.58650600017100510e-11, -6.96687876158355496e-13, 8.73709659647941923e-15,
+        -9.20381749448383672e-17, 8.26176316813085147e-19};
+    if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
+    if (x > 5) return TNI_FN(tni_hankel)(x, 1, 1);
+    return 0.63661977236758134308 * (TNI_FN(tni_log_half)(x) * TNI_FN(tni_j1)(x) - 1 / x) +
+           CHEBYSHEV(near, x * x / 12.5 - 1) * x;
+}
+TNI_SPECIAL double TNI_FN(tni_spherical_j0)(double x) {
+    const double z = x * x;
+    if (fabs(x) == INF) return 0;
+    if (fabs(x) > 0.25) return TNI_FNT(tni_sin)(x) / x;
+    const double p = fma(z, fma(z, -1.0 / 39916800, 1.0 / 362880), -1.0 / 5040);
+    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1);
+}
+
+TNI_SPECIAL double TNI_FN(tni_airy_phase)(double x, double *l) {
+    const double s = sqrt(x), sl = fma(-s, s, x) / (2 * s), p = x * s,
+                 pl = fma(x, sl, fma(x, s, -p)), third = 0.66666666666666663, h = p * third;
+    *l = fma(p, third, -h) + fma(p, 3.7007434154171886e-17, pl * third);
+    return h;
+}
+TNI_SPECIAL double TNI_FN(tni_airy_ai)(double x) {
+    static const double below[] = {
+        2.17805014005498759e-01, 1.52439196826104045e-01, 2.44130487239039073e-01,
+        -2.57237979375555259e-01, -1.04056897861640546e-01, 1.25878999449845708e-01,
+        -1.07308473322094231e-02, -1.97708910447240011e-02, 6.50181436577459710e-03,
+        7.29163994738893915e-04, -7.90400998870762817e-04, 1.08073054518045481e-04,
+        3.49296809172195853e-05, -1.36318894353442865e-05, 5.55064471227488447e-07,
+        5.96007777802182590e-07, -1.28233342711297404e-07, -3.89217252588783962e-09,
+        5.60466550488661295e-09, -7.32502322805080402e-10, -7.58494808002272930e-11,
+        3.38146239476339010e-11, -2.62716619588506264e-12, -5.53226698734143223e-13,
+        1.42003929431233294e-13, -5.43942367695465816e-15, -2.53121528777401182e-15,
+        4.36630990267441129e-16, -2.02790167873394348e-18, -8.26380223124533113e-18,
+        1.01553487471699502e-18};
+    static const double low[] = {
+        2.16196121454018092e-01, -1.28562686983988067e-01, 1.14079571338367002e-02,
+        8.50924367793381878e-04, -2.68095218727471289e-04, 2.01733006537307846e-05,
+        3.04627956999295053e-07, -1.65238288720629399e-07, 1.13735624386437070e-08,
+        -1.47675518562490311e-11, -4.82539934483265212e-11, 3.15515225478766487e-12,
+        -2.63188758724461162e-14, -8.19499167020792319e-15, 5.21092033483441121e-16,
+        -6.26922570970997223e-18, -9.08395730256743896e-19};
+    static const double middle[] = {
+        5.61079390982360260e-02, -3.76072661603835401e-02, 5.54005649305553110e-03,
+        -3.89858805416088946e-04, 1.80191140277000157e-06, 2.17553766499968693e-06,
+        -1.96068662667990721e-07, 6.36138626973650598e-09, 2.21927411359136452e-10,
+        -3.28351049279675594e-11, 1.37573256966759665e-12, -1.28476409661491941e-15,
+        -2.74249477833401811e-15, 1.36950176001102803e-16, -1.76662536350431795e-18,
+        -1.32482736448987009e-19};
+    static const double upper[] = {
+        1.20749017718117958e-02, -9.54266464919834891e-03, 1.81920202936922300e-03,
+        -2.04105984726706777e-04, 1.34816308921564525e-05, -3.34965148259036509e-07,
+        -2.86631912684470861e-08, 3.62682182272105771e-09, -1.81232442296565839e-10,
+        2.45826538553328999e-12, 2.82228625868040289e-13, -2.18730439899045812e-14,
+        6.59077670025957249e-16, 4.10437887576956194e-18, -1.25352559691946505e-18,
+        5.23989735689358829e-20};
+    static const double far[] = {
+        9.91871454172675970e-01, -7.89647551014100064e-03, 2.20409222836508980e-04,
+        -1.08539517614536077e-05, 7.37740175577186237e-07, -6.23935809809101255e-08,
+        6.20594760624600619e-09, -7.00974539646352339e-10, 8.78130276275176572e-11,
+        -1.19960509946823262e-11, 1.76466572485553415e-12, -2.76825955296363274e-13,
+        4.59544090746413284e-14, -8.02267907860958434e-15, 1.46540568205762600e-15,
+        -2.78858044781311306e-16, 5.50835566540470433e-17, -1.12597321205908108e-17,
+        2.37540884993695399e-18};
+    static const double f[] = {
+        9.99672341546100518e-01, -3.25548356105532209e-04, 2.06974515596911905e-06,
+        -3.89096173647442416e-08, 1.36459594469503366e-09, -7.26556343886668222e-11,
+        5.23467562906290717e-12, -4.74966941582145202e-13, 5.17215613960418896e-14,
+        -6.53372529554528415e-15, 9.33927407277720933e-16, -1.48233305125804546e-16,
+        2.57459883996440016e-17, -4.83694405856939559e-18};
+    static const double g[] = {
+        6.91152804016050282e-02, -3.25106036458669499e-04, 3.94597774386632269e-06,
+        -1.06892909051434094e-07, 4.80033471895161686e-09, -3.06910671699976374e-10,
+        2.55175943690139276e-11, -2.60160673175243406e-12, 3.12366685511918620e-13,
+        -4.29032517128394847e-14, 6.59671059597743470e-15, -1.11683321604168793e-15,
+        2.05513501588503268e-16, -4.06800560984382542e-17, 8.58918263139261900e-18,
+        -1.92101881890205401e-18, 4.52477948271908742e-19};
+    double h, l, y;
+    if (x != x) return x;
+    if (x >= -5 && x <= 0) return CHEBYSHEV(below, (2 * x + 5) / 5);
+    if (x > 0 && x <= 1.25) return CHEBYSHEV(low, (x - 0.625) / 0.625);
+    if (x > 0 && x <= 2.25) return CHEBYSHEV(middle, (x - 1.75) * 2);
+    if (x > 0 && x <= 3.25) return CHEBYSHEV(upper, (x - 2.75) * 2);
+    if (x > 110) return 0;
+    h = TNI_FN(tni_airy_phase)(fabs(x), &l);
+    if (h == INF) return 0;
+    if (x > 0) {
+        y = CHEBYSHEV(far, 2 * 3.9060138817526551 / h - 1) * 0.28209479177387814347;
+        return y * TNI_FNT(tni_exp_long)(-h, -l) / sqrt(sqrt(x));
+    }
+    const double w = 2 * 55.555555555555557 / h / h - 1, p = CHEBYSHEV(f, w);
+    const double q = CHEBYSHEV(g, w) / h;
+    double s = TNI_FNT(tni_sin)(h), c = TNI_FNT(tni_cos)(h), turned = s;
+    s = fma(l, c, s);
+    c = fma(-l, turned, c);
+    return (p * (s + c) - q * (c - s)) * 0.39894228040143267794 / sqrt(sqrt(-x));
+}
+
+/* src/simd/math_igamma.h - the incomplete gamma functions */
+
+TNI_SPECIAL double TNI_FN(tni_log_gap)(double m) {
+    const double s = m / (2 + m), z = s * s;
+    double sum = 0, power = 1;
+    if (fabs(m) > 0.5) return m - TNI_FNT(tni_log1p)(m);
+    for (int k = 3; power > 1e-18; k += 2, power *= z) sum += power / k;
+    return s * (m - 2 * z * sum);
+}
+TNI_SPECIAL double TNI_FN(tni_lgamma_near_one)(double a) {
+    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1) : TNI_FNT(tni_lgamma)(1 + a);
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_front)(double a, double x) {
+    if (a < 10) {
+        const double half = TNI_FNT(tni_exp)(x < 700 ? -x : -x / 2);
+        double f = a, product = 1;
+        for (; f >= 1; f -= 1) product *= f;
+        product *= TNI_FNT(tni_exp)(TNI_FN(tni_lgamma_near_one)(f));
+        return TNI_FNT(tni_pow)(x, a) * half * (x < 700 ? 1 : half) / product;
+    }
+    const double gap = a * TNI_FN(tni_log_gap)((x - a) / a),
+                 tail = TNI_FNT(tni_lgamma_tail)(1 / a / a) / a;
+    return TNI_FNT(tni_exp)(-gap - tail) * 0.39894228040143267794 / sqrt(a);
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_series)(double a, double x) {
+    double sum = 1, term = 1;
+    for (double k = 1; term > sum * 1e-17 && k < 100000; k++) {
+        term *= x / (a + k);
+        sum += term;
+    }
+    return TNI_FN(tni_igamma_front)(a, x) * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_fraction)(double a, double x) {
+    const double first = x + 1 - a;
+    double b = first, c = 1e300, d = 1 / b, k = 0, y;
+    do {
+        const double top = -(k + 1) * (k + 1 - a);
+        k++;
+        b += 2;
+        d = 1 / fma(top, d, b);
+        c = b + top / c;
+    } while (fabs(c * d - 1) > 1e-16 && k < 100000);
+    for (y = b; k > 0; k--) y = first + 2 * (k - 1) - k * (k - a) / y;
+    return TNI_FN(tni_igamma_front)(a, x) * a / y;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_little)(double a, double x) {
+    const double front = a * TNI_FNT(tni_log)(x) - TNI_FN(tni_lgamma_near_one)(a);
+    double sum = 0, factor = 1, term = 1;
+    for (double k = 1; fabs(term) > 1e-18 && k < 100; k++) {
+        factor *= -x / k;
+        term = factor / (a + k);
+        sum += term;
+    }
+    return -TNI_FNT(tni_expm1)(front) - a * TNI_FNT(tni_exp)(front) * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_near)(double a, double m) {
+    static const double c[] = {
+        -3.33333333333333315e-01, 8.33333333333333287e-02, -1.48148148148148154e-02,
+        1.15740740740740734e-03, 3.52733686067019424e-04, -1.78755144032921798e-04,
+        3.91926317852243767e-05, -2.18544851067999198e-06, -1.85406221071515997e-06,
+        8.29671134095308652e-07, -1.76659527368260782e-07, 6.70785354340149841e-09,
+        1.02618097842403086e-08, -4.38203601845335294e-09, 9.14769958223679021e-10,
+        -2.55141939949462482e-11, -5.83077213255042561e-11, 2.43619480206674150e-11,
+        -5.02766928011417551e-12, -1.85185185185185192e-03, -3.47222222222222203e-03,
+        2.64550264550264536e-03, -9.90226337448559630e-04, 2.05761316872427979e-04,
+        -4.01877572016460897e-07, -1.80985503344899767e-05, 7.64916091608110982e-06,
+        -1.61209008945634465e-06, 4.64712780280743402e-09, 1.37863344691572092e-07,
+        -5.75254560351770471e-08, 1.19516285997781477e-08, -1.75432417197476467e-11,
+        -1.00915437106004126e-09, 4.16279299184258280e-10, -8.56390702649298013e-11,
+        4.13359788359788337e-03, -2.68132716049382727e-03, 7.71604938271604895e-04,
+        2.00938786008230470e-06, -1.07366532263651599e-04, 5.29234488291201250e-05,
+        -1.27606351886187284e-05, 3.42357873409613781e-08, 1.37219573090629342e-06,
+        -6.29899213838005482e-07, 1.42806142060642425e-07, -2.04770984219908661e-10,
+        -1.40925299108675203e-08, 6.22897408492202184e-09, -1.36704883966171141e-09,
+        6.49434156378600773e-04, 2.29472093621399168e-04, -4.69189494395255702e-04,
+        2.67720632062838854e-04, -7.56180167188397662e-05, -2.39650511386729680e-07,
+        1.10826541153473025e-05, -5.67495282699159655e-06, 1.42309007324358833e-06,
+        -2.78610802915281434e-11, -1.69584040919302782e-07, 8.09946490538808268e-08,
+        -1.91111684859736545e-08, -8.61888290916711726e-04, 7.84039221720066615e-04,
+        -2.99072480303190177e-04, -1.46384525788434181e-06, 6.64149821546512189e-05,
+        -3.96836504717943471e-05, 1.13757269706784187e-05, 2.50749722623753294e-10,
+        -1.69541495365583054e-06, 8.90750753220530941e-07, -2.29293483400080494e-07,
+        -3.36798553366358131e-04, -6.97281375836585711e-05, 2.77275324495939183e-04,
+        -1.99325705161888469e-04, 6.79778047793720800e-05, 1.41906292064396713e-07,
+        -1.35940481897686926e-05, 8.01847025633420200e-06, -2.29148117650809516e-06,
+        5.31307936463992249e-04, -5.92166437353693932e-04, 2.70878209671804500e-04,
+        7.90235323266032815e-07, -8.15396936756196915e-05, 5.61168275310624970e-05,
+        -1.83291165828433752e-05, 3.44367606892377652e-04, 5.17179090826059187e-05,
+        -3.34931610811422338e-04, 2.81269515476323688e-04, -6.52623918595309372e-04};
+    static const int length[] = {19, 17, 15, 13, 11, 9, 7, 4, 1};
+    const double gap = TNI_FN(tni_log_gap)(m), y = sqrt(a * gap);
+    const double eta = m < 0 ? -sqrt(2 * gap) : sqrt(2 * gap);
+    double sum = 0;
+    const double *at = c + sizeof c / sizeof *c;
+    for (int k = (int)(sizeof length / sizeof *length) - 1; k >= 0; k--) {
+        double p = 0;
+        for (int n = 0; n < length[k]; n++) p = fma(p, eta, *--at);
+        sum = sum / a + p;
+    }
+    sum *= 0.39894228040143267794 / sqrt(a);
+    return TNI_FNT(tni_exp)(-a * gap) *
+           (0.5 * TNI_FN(tni_erfcx)(y) + (m < 0 ? -sum : sum));
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_of)(double a, double x, int upper) {
+    const double m = (x - a) / a;
+    double y;
+    int is_upper = 0;
+    if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == INF && x == INF)) return (double)NAN;
+    if (a == 0 || x == INF) return upper ? 0 : 1;
+    if (x == 0 || a == INF) return upper ? 1 : 0;
+    if (a >= 64 && fabs(m) < 0.38) {
+        y = TNI_FN(tni_igamma_near)(a, m);
+        is_upper = m >= 0;
+    } else if (x > 1.1 ? x < a
+                       : !upper || (x <= 0.5 ? -0.4 / TNI_FNT(tni_log)(x) < a : x * 1.1 < a)) {
+        y = TNI_FN(tni_igamma_series)(a, x);
+    } else {
+        y = x > 1.1 ? TNI_FN(tni_igamma_fraction)(a, x) : TNI_FN(tni_igamma_little)(a, x);
+        is_upper = 1;
+    }
+    return is_upper == upper ? y : 1 - y;
+}
+
+/* src/simd/math_orthogonal.h - orthogonal polynomials of degree n, a float that is cut to an integer: 0 of negative ones and of what is no int64 */
+
+TNI_SPECIAL double TNI_FN(tni_degree)(double n) { return fabs(n) < 9.2e18 ? trunc(n) : -1; }
+
+enum { TNI_T, TNI_U, TNI_V, TNI_W };
+
+TNI_SPECIAL double TNI_FN(tni_chebyshev_far)(double x, double n, int kind) {
+    const double t = fabs(x) - 1, angle = TNI_FNT(tni_log1p)(t + sqrt(t) * sqrt(t + 2));
+    double y;
+    if (x < 0 && kind >= TNI_V) kind = kind == TNI_V ? TNI_W : TNI_V;
+    if (kind == TNI_T)
+        y = TNI_FNT(tni_cosh)(n * angle);
+    else if (kind == TNI_U)
+        y = TNI_FNT(tni_sinh)((n + 1) * angle) / TNI_FNT(tni_sinh)(angle);
+    else if (kind == TNI_V)
+        y = TNI_FNT(tni_cosh)((n + 0.5) * angle) / TNI_FNT(tni_cosh)(angle / 2);
+    else
+        y = TNI_FNT(tni_sinh)((n + 0.5) * angle) / TNI_FNT(tni_sinh)(angle / 2);
+    return x < 0 && fmod(n, 2) != 0 ? -y : y;
+}
+TNI_SPECIAL double TNI_FN(tni_chebyshev_high)(double x, double n, int kind) {
+    const double angle = TNI_FNT(tni_acos)(x);
+    if (fabs(x) > 1) return TNI_FN(tni_chebyshev_far)(x, n, kind);
+    if (fabs(x) == 1) {
+        const double y = kind == TNI_U ? n + 1 : kind == (x < 0 ? TNI_V : TNI_W) ? 2 * n + 1 : 1;
+        return x < 0 && fmod(n, 2) != 0 ? -y : y;
+    }
+    switch (kind) {
+    case TNI_T: return TNI_FNT(tni_cos)(n * angle);
+    case TNI_U: return TNI_FNT(tni_sin)((n + 1) * angle) / TNI_FNT(tni_sin)(angle);
+    case TNI_V: return TNI_FNT(tni_cos)((n + 0.5) * angle) / TNI_FNT(tni_cos)(angle / 2);
+    default: return TNI_FNT(tni_sin)((n + 0.5) * angle) / TNI_FNT(tni_sin)(angle / 2);
+    }
+}
+TNI_SPECIAL double TNI_FN(tni_chebyshev_of)(double x, double n, int kind) {
+    double last = 1, y = kind == TNI_T   ? x
+                         : kind == TNI_U ? 2 * x
+                         : kind == TNI_V ? 2 * x - 1
+                                         : 2 * x + 1;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (n > 64) return TNI_FN(tni_chebyshev_high)(x, n, kind);
+    for (int k = 1; k < n; k++) {
+        const double next = fma(2 * x, y, -last);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+TNI_SPECIAL double TNI_FN(tni_hermite)(double x, double n, double by) {
+    double last = 1, y = by * x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = by * (x * y - k * last);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+
+TNI_SPECIAL double TNI_FN(tni_laguerre)(double x, double n) {
+    double last = 1, y = 1 - x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (x == 0) return 1;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = ((2 * k + 1 - x) * y - k * last) / (k + 1);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+TNI_SPECIAL double TNI_FN(tni_legendre)(double x, double n) {
+    double last = 1, y = x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = ((2 * k + 1) * x * y - k * last) / (k + 1);
+        last = y;
+        y = next;
+    }
+    return y;
 }
 #endif
 
@@ -73270,6 +76334,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -73318,11 +76385,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -73443,10 +76535,38 @@ TNI_LOOP(xlogy, 2, 0)
 #if defined(TNI_LOOP) && TNI_KIND_F && TNI_ISA == 0 && defined(TNI_TYPE_F64)
 TNI_LOOP(erfc, 1, 0)
 TNI_LOOP(erfinv, 1, 0)
+TNI_LOOP(i0, 1, 0)
+TNI_LOOP(igamma, 2, 0)
+TNI_LOOP(igammac, 2, 0)
+TNI_LOOP(special_airy_ai, 1, 0)
+TNI_LOOP(special_bessel_j0, 1, 0)
+TNI_LOOP(special_bessel_j1, 1, 0)
+TNI_LOOP(special_bessel_y0, 1, 0)
+TNI_LOOP(special_bessel_y1, 1, 0)
+TNI_LOOP(special_chebyshev_polynomial_t, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_u, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_v, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_w, 2, 0)
 TNI_LOOP(special_erfcx, 1, 0)
+TNI_LOOP(special_hermite_polynomial_h, 2, 0)
+TNI_LOOP(special_hermite_polynomial_he, 2, 0)
+TNI_LOOP(special_i0e, 1, 0)
+TNI_LOOP(special_i1, 1, 0)
+TNI_LOOP(special_i1e, 1, 0)
+TNI_LOOP(special_laguerre_polynomial_l, 2, 0)
+TNI_LOOP(special_legendre_polynomial_p, 2, 0)
 TNI_LOOP(special_log_ndtr, 1, 0)
+TNI_LOOP(special_modified_bessel_k0, 1, 0)
+TNI_LOOP(special_modified_bessel_k1, 1, 0)
 TNI_LOOP(special_ndtr, 1, 0)
 TNI_LOOP(special_ndtri, 1, 0)
+TNI_LOOP(special_scaled_modified_bessel_k0, 1, 0)
+TNI_LOOP(special_scaled_modified_bessel_k1, 1, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_t, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_u, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_v, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_w, 2, 0)
+TNI_LOOP(special_spherical_bessel_j0, 1, 0)
 TNI_LOOP(special_zeta, 2, 0)
 #endif
 
@@ -74535,6 +77655,30 @@ static void TNI_FNT(columns_rotate)(double *q, int64_t step, int64_t rows, const
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #define TNI_TYPE_C128
 #ifndef TN_NO_COMPLEX
 
@@ -74671,6 +77815,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -74719,11 +77866,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -74927,6 +78099,30 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #else
 #undef TNI_TYPE_C64
 #undef TNI_TYPE_C128
@@ -75907,6 +79103,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -75955,11 +79154,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -76160,6 +79384,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #define TNI_TYPE_I64
 
 /* src/kernels/type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64 */
@@ -77136,6 +80384,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -77184,11 +80435,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -77402,6 +80678,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -77450,11 +80729,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -77626,6 +80930,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #endif
 
 /* src/kernels/pointwise_table.inl - the loops of all rows, by number and type; takes the macros of pointwise.inl back */
@@ -78349,6 +81677,40 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_softplus TNI_JOIN(TN_PREFIX, tnp_softplus)
 #define tn_softsign_at TNI_JOIN(TN_PREFIX, tn_softsign_at)
 #define tnp_softsign TNI_JOIN(TN_PREFIX, tnp_softsign)
+#define tn_i0_at TNI_JOIN(TN_PREFIX, tn_i0_at)
+#define tn_i0_inplace_at TNI_JOIN(TN_PREFIX, tn_i0_inplace_at)
+#define tnp_i0 TNI_JOIN(TN_PREFIX, tnp_i0)
+#define tnp_i0_ TNI_JOIN(TN_PREFIX, tnp_i0_)
+#define tn_special_i0e_at TNI_JOIN(TN_PREFIX, tn_special_i0e_at)
+#define tnp_special_i0e TNI_JOIN(TN_PREFIX, tnp_special_i0e)
+#define tn_special_i1_at TNI_JOIN(TN_PREFIX, tn_special_i1_at)
+#define tnp_special_i1 TNI_JOIN(TN_PREFIX, tnp_special_i1)
+#define tn_special_i1e_at TNI_JOIN(TN_PREFIX, tn_special_i1e_at)
+#define tnp_special_i1e TNI_JOIN(TN_PREFIX, tnp_special_i1e)
+#define tn_special_modified_bessel_i0_at TNI_JOIN(TN_PREFIX, tn_special_modified_bessel_i0_at)
+#define tnp_special_modified_bessel_i0 TNI_JOIN(TN_PREFIX, tnp_special_modified_bessel_i0)
+#define tn_special_modified_bessel_i1_at TNI_JOIN(TN_PREFIX, tn_special_modified_bessel_i1_at)
+#define tnp_special_modified_bessel_i1 TNI_JOIN(TN_PREFIX, tnp_special_modified_bessel_i1)
+#define tn_special_modified_bessel_k0_at TNI_JOIN(TN_PREFIX, tn_special_modified_bessel_k0_at)
+#define tnp_special_modified_bessel_k0 TNI_JOIN(TN_PREFIX, tnp_special_modified_bessel_k0)
+#define tn_special_modified_bessel_k1_at TNI_JOIN(TN_PREFIX, tn_special_modified_bessel_k1_at)
+#define tnp_special_modified_bessel_k1 TNI_JOIN(TN_PREFIX, tnp_special_modified_bessel_k1)
+#define tn_special_scaled_modified_bessel_k0_at TNI_JOIN(TN_PREFIX, tn_special_scaled_modified_bessel_k0_at)
+#define tnp_special_scaled_modified_bessel_k0 TNI_JOIN(TN_PREFIX, tnp_special_scaled_modified_bessel_k0)
+#define tn_special_scaled_modified_bessel_k1_at TNI_JOIN(TN_PREFIX, tn_special_scaled_modified_bessel_k1_at)
+#define tnp_special_scaled_modified_bessel_k1 TNI_JOIN(TN_PREFIX, tnp_special_scaled_modified_bessel_k1)
+#define tn_special_bessel_j0_at TNI_JOIN(TN_PREFIX, tn_special_bessel_j0_at)
+#define tnp_special_bessel_j0 TNI_JOIN(TN_PREFIX, tnp_special_bessel_j0)
+#define tn_special_bessel_j1_at TNI_JOIN(TN_PREFIX, tn_special_bessel_j1_at)
+#define tnp_special_bessel_j1 TNI_JOIN(TN_PREFIX, tnp_special_bessel_j1)
+#define tn_special_bessel_y0_at TNI_JOIN(TN_PREFIX, tn_special_bessel_y0_at)
+#define tnp_special_bessel_y0 TNI_JOIN(TN_PREFIX, tnp_special_bessel_y0)
+#define tn_special_bessel_y1_at TNI_JOIN(TN_PREFIX, tn_special_bessel_y1_at)
+#define tnp_special_bessel_y1 TNI_JOIN(TN_PREFIX, tnp_special_bessel_y1)
+#define tn_special_spherical_bessel_j0_at TNI_JOIN(TN_PREFIX, tn_special_spherical_bessel_j0_at)
+#define tnp_special_spherical_bessel_j0 TNI_JOIN(TN_PREFIX, tnp_special_spherical_bessel_j0)
+#define tn_special_airy_ai_at TNI_JOIN(TN_PREFIX, tn_special_airy_ai_at)
+#define tnp_special_airy_ai TNI_JOIN(TN_PREFIX, tnp_special_airy_ai)
 #define tn_sin_at TNI_JOIN(TN_PREFIX, tn_sin_at)
 #define tn_sin_inplace_at TNI_JOIN(TN_PREFIX, tn_sin_inplace_at)
 #define tnp_sin TNI_JOIN(TN_PREFIX, tnp_sin)
@@ -78557,6 +81919,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_special_zeta_scalar_self TNI_JOIN(TN_PREFIX, tnp_special_zeta_scalar_self)
 #define tn_polygamma_at TNI_JOIN(TN_PREFIX, tn_polygamma_at)
 #define tnp_polygamma TNI_JOIN(TN_PREFIX, tnp_polygamma)
+#define tn_igamma_at TNI_JOIN(TN_PREFIX, tn_igamma_at)
+#define tn_igamma_inplace_at TNI_JOIN(TN_PREFIX, tn_igamma_inplace_at)
+#define tnp_igamma TNI_JOIN(TN_PREFIX, tnp_igamma)
+#define tnp_igamma_ TNI_JOIN(TN_PREFIX, tnp_igamma_)
+#define tn_igammac_at TNI_JOIN(TN_PREFIX, tn_igammac_at)
+#define tn_igammac_inplace_at TNI_JOIN(TN_PREFIX, tn_igammac_inplace_at)
+#define tnp_igammac TNI_JOIN(TN_PREFIX, tnp_igammac)
+#define tnp_igammac_ TNI_JOIN(TN_PREFIX, tnp_igammac_)
 #define tn_logical_and_at TNI_JOIN(TN_PREFIX, tn_logical_and_at)
 #define tn_logical_and_inplace_at TNI_JOIN(TN_PREFIX, tn_logical_and_inplace_at)
 #define tnp_logical_and TNI_JOIN(TN_PREFIX, tnp_logical_and)
@@ -78612,6 +81982,54 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_where_scalar TNI_JOIN(TN_PREFIX, tnp_where_scalar)
 #define tnp_where_scalar_self TNI_JOIN(TN_PREFIX, tnp_where_scalar_self)
 #define tnp_where_scalars TNI_JOIN(TN_PREFIX, tnp_where_scalars)
+#define tn_special_chebyshev_polynomial_t_at TNI_JOIN(TN_PREFIX, tn_special_chebyshev_polynomial_t_at)
+#define tnp_special_chebyshev_polynomial_t TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_t)
+#define tnp_special_chebyshev_polynomial_t_scalar TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_t_scalar)
+#define tnp_special_chebyshev_polynomial_t_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_t_scalar_x)
+#define tn_special_chebyshev_polynomial_u_at TNI_JOIN(TN_PREFIX, tn_special_chebyshev_polynomial_u_at)
+#define tnp_special_chebyshev_polynomial_u TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_u)
+#define tnp_special_chebyshev_polynomial_u_scalar TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_u_scalar)
+#define tnp_special_chebyshev_polynomial_u_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_u_scalar_x)
+#define tn_special_chebyshev_polynomial_v_at TNI_JOIN(TN_PREFIX, tn_special_chebyshev_polynomial_v_at)
+#define tnp_special_chebyshev_polynomial_v TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_v)
+#define tnp_special_chebyshev_polynomial_v_scalar TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_v_scalar)
+#define tnp_special_chebyshev_polynomial_v_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_v_scalar_x)
+#define tn_special_chebyshev_polynomial_w_at TNI_JOIN(TN_PREFIX, tn_special_chebyshev_polynomial_w_at)
+#define tnp_special_chebyshev_polynomial_w TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_w)
+#define tnp_special_chebyshev_polynomial_w_scalar TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_w_scalar)
+#define tnp_special_chebyshev_polynomial_w_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_chebyshev_polynomial_w_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_t_at TNI_JOIN(TN_PREFIX, tn_special_shifted_chebyshev_polynomial_t_at)
+#define tnp_special_shifted_chebyshev_polynomial_t TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_t)
+#define tnp_special_shifted_chebyshev_polynomial_t_scalar TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_t_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_t_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_t_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_u_at TNI_JOIN(TN_PREFIX, tn_special_shifted_chebyshev_polynomial_u_at)
+#define tnp_special_shifted_chebyshev_polynomial_u TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_u)
+#define tnp_special_shifted_chebyshev_polynomial_u_scalar TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_u_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_u_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_u_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_v_at TNI_JOIN(TN_PREFIX, tn_special_shifted_chebyshev_polynomial_v_at)
+#define tnp_special_shifted_chebyshev_polynomial_v TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_v)
+#define tnp_special_shifted_chebyshev_polynomial_v_scalar TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_v_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_v_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_v_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_w_at TNI_JOIN(TN_PREFIX, tn_special_shifted_chebyshev_polynomial_w_at)
+#define tnp_special_shifted_chebyshev_polynomial_w TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_w)
+#define tnp_special_shifted_chebyshev_polynomial_w_scalar TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_w_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_w_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_shifted_chebyshev_polynomial_w_scalar_x)
+#define tn_special_hermite_polynomial_h_at TNI_JOIN(TN_PREFIX, tn_special_hermite_polynomial_h_at)
+#define tnp_special_hermite_polynomial_h TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_h)
+#define tnp_special_hermite_polynomial_h_scalar TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_h_scalar)
+#define tnp_special_hermite_polynomial_h_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_h_scalar_x)
+#define tn_special_hermite_polynomial_he_at TNI_JOIN(TN_PREFIX, tn_special_hermite_polynomial_he_at)
+#define tnp_special_hermite_polynomial_he TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_he)
+#define tnp_special_hermite_polynomial_he_scalar TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_he_scalar)
+#define tnp_special_hermite_polynomial_he_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_hermite_polynomial_he_scalar_x)
+#define tn_special_laguerre_polynomial_l_at TNI_JOIN(TN_PREFIX, tn_special_laguerre_polynomial_l_at)
+#define tnp_special_laguerre_polynomial_l TNI_JOIN(TN_PREFIX, tnp_special_laguerre_polynomial_l)
+#define tnp_special_laguerre_polynomial_l_scalar TNI_JOIN(TN_PREFIX, tnp_special_laguerre_polynomial_l_scalar)
+#define tnp_special_laguerre_polynomial_l_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_laguerre_polynomial_l_scalar_x)
+#define tn_special_legendre_polynomial_p_at TNI_JOIN(TN_PREFIX, tn_special_legendre_polynomial_p_at)
+#define tnp_special_legendre_polynomial_p TNI_JOIN(TN_PREFIX, tnp_special_legendre_polynomial_p)
+#define tnp_special_legendre_polynomial_p_scalar TNI_JOIN(TN_PREFIX, tnp_special_legendre_polynomial_p_scalar)
+#define tnp_special_legendre_polynomial_p_scalar_x TNI_JOIN(TN_PREFIX, tnp_special_legendre_polynomial_p_scalar_x)
 #define tn_square_at TNI_JOIN(TN_PREFIX, tn_square_at)
 #define tn_square_inplace_at TNI_JOIN(TN_PREFIX, tn_square_inplace_at)
 #define tnp_square TNI_JOIN(TN_PREFIX, tnp_square)
@@ -79169,7 +82587,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_51d8aa7892bc TNI_JOIN(TN_PREFIX, tn_layout_51d8aa7892bc)
+#define tn_layout_f99689cc32f0 TNI_JOIN(TN_PREFIX, tn_layout_f99689cc32f0)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -79661,6 +83079,40 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_softplus (*tni_at_tnp_softplus)
 #define tn_softsign_at (*tni_at_tn_softsign_at)
 #define tnp_softsign (*tni_at_tnp_softsign)
+#define tn_i0_at (*tni_at_tn_i0_at)
+#define tn_i0_inplace_at (*tni_at_tn_i0_inplace_at)
+#define tnp_i0 (*tni_at_tnp_i0)
+#define tnp_i0_ (*tni_at_tnp_i0_)
+#define tn_special_i0e_at (*tni_at_tn_special_i0e_at)
+#define tnp_special_i0e (*tni_at_tnp_special_i0e)
+#define tn_special_i1_at (*tni_at_tn_special_i1_at)
+#define tnp_special_i1 (*tni_at_tnp_special_i1)
+#define tn_special_i1e_at (*tni_at_tn_special_i1e_at)
+#define tnp_special_i1e (*tni_at_tnp_special_i1e)
+#define tn_special_modified_bessel_i0_at (*tni_at_tn_special_modified_bessel_i0_at)
+#define tnp_special_modified_bessel_i0 (*tni_at_tnp_special_modified_bessel_i0)
+#define tn_special_modified_bessel_i1_at (*tni_at_tn_special_modified_bessel_i1_at)
+#define tnp_special_modified_bessel_i1 (*tni_at_tnp_special_modified_bessel_i1)
+#define tn_special_modified_bessel_k0_at (*tni_at_tn_special_modified_bessel_k0_at)
+#define tnp_special_modified_bessel_k0 (*tni_at_tnp_special_modified_bessel_k0)
+#define tn_special_modified_bessel_k1_at (*tni_at_tn_special_modified_bessel_k1_at)
+#define tnp_special_modified_bessel_k1 (*tni_at_tnp_special_modified_bessel_k1)
+#define tn_special_scaled_modified_bessel_k0_at (*tni_at_tn_special_scaled_modified_bessel_k0_at)
+#define tnp_special_scaled_modified_bessel_k0 (*tni_at_tnp_special_scaled_modified_bessel_k0)
+#define tn_special_scaled_modified_bessel_k1_at (*tni_at_tn_special_scaled_modified_bessel_k1_at)
+#define tnp_special_scaled_modified_bessel_k1 (*tni_at_tnp_special_scaled_modified_bessel_k1)
+#define tn_special_bessel_j0_at (*tni_at_tn_special_bessel_j0_at)
+#define tnp_special_bessel_j0 (*tni_at_tnp_special_bessel_j0)
+#define tn_special_bessel_j1_at (*tni_at_tn_special_bessel_j1_at)
+#define tnp_special_bessel_j1 (*tni_at_tnp_special_bessel_j1)
+#define tn_special_bessel_y0_at (*tni_at_tn_special_bessel_y0_at)
+#define tnp_special_bessel_y0 (*tni_at_tnp_special_bessel_y0)
+#define tn_special_bessel_y1_at (*tni_at_tn_special_bessel_y1_at)
+#define tnp_special_bessel_y1 (*tni_at_tnp_special_bessel_y1)
+#define tn_special_spherical_bessel_j0_at (*tni_at_tn_special_spherical_bessel_j0_at)
+#define tnp_special_spherical_bessel_j0 (*tni_at_tnp_special_spherical_bessel_j0)
+#define tn_special_airy_ai_at (*tni_at_tn_special_airy_ai_at)
+#define tnp_special_airy_ai (*tni_at_tnp_special_airy_ai)
 #define tn_sin_at (*tni_at_tn_sin_at)
 #define tn_sin_inplace_at (*tni_at_tn_sin_inplace_at)
 #define tnp_sin (*tni_at_tnp_sin)
@@ -79869,6 +83321,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_special_zeta_scalar_self (*tni_at_tnp_special_zeta_scalar_self)
 #define tn_polygamma_at (*tni_at_tn_polygamma_at)
 #define tnp_polygamma (*tni_at_tnp_polygamma)
+#define tn_igamma_at (*tni_at_tn_igamma_at)
+#define tn_igamma_inplace_at (*tni_at_tn_igamma_inplace_at)
+#define tnp_igamma (*tni_at_tnp_igamma)
+#define tnp_igamma_ (*tni_at_tnp_igamma_)
+#define tn_igammac_at (*tni_at_tn_igammac_at)
+#define tn_igammac_inplace_at (*tni_at_tn_igammac_inplace_at)
+#define tnp_igammac (*tni_at_tnp_igammac)
+#define tnp_igammac_ (*tni_at_tnp_igammac_)
 #define tn_logical_and_at (*tni_at_tn_logical_and_at)
 #define tn_logical_and_inplace_at (*tni_at_tn_logical_and_inplace_at)
 #define tnp_logical_and (*tni_at_tnp_logical_and)
@@ -79924,6 +83384,54 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_where_scalar (*tni_at_tnp_where_scalar)
 #define tnp_where_scalar_self (*tni_at_tnp_where_scalar_self)
 #define tnp_where_scalars (*tni_at_tnp_where_scalars)
+#define tn_special_chebyshev_polynomial_t_at (*tni_at_tn_special_chebyshev_polynomial_t_at)
+#define tnp_special_chebyshev_polynomial_t (*tni_at_tnp_special_chebyshev_polynomial_t)
+#define tnp_special_chebyshev_polynomial_t_scalar (*tni_at_tnp_special_chebyshev_polynomial_t_scalar)
+#define tnp_special_chebyshev_polynomial_t_scalar_x (*tni_at_tnp_special_chebyshev_polynomial_t_scalar_x)
+#define tn_special_chebyshev_polynomial_u_at (*tni_at_tn_special_chebyshev_polynomial_u_at)
+#define tnp_special_chebyshev_polynomial_u (*tni_at_tnp_special_chebyshev_polynomial_u)
+#define tnp_special_chebyshev_polynomial_u_scalar (*tni_at_tnp_special_chebyshev_polynomial_u_scalar)
+#define tnp_special_chebyshev_polynomial_u_scalar_x (*tni_at_tnp_special_chebyshev_polynomial_u_scalar_x)
+#define tn_special_chebyshev_polynomial_v_at (*tni_at_tn_special_chebyshev_polynomial_v_at)
+#define tnp_special_chebyshev_polynomial_v (*tni_at_tnp_special_chebyshev_polynomial_v)
+#define tnp_special_chebyshev_polynomial_v_scalar (*tni_at_tnp_special_chebyshev_polynomial_v_scalar)
+#define tnp_special_chebyshev_polynomial_v_scalar_x (*tni_at_tnp_special_chebyshev_polynomial_v_scalar_x)
+#define tn_special_chebyshev_polynomial_w_at (*tni_at_tn_special_chebyshev_polynomial_w_at)
+#define tnp_special_chebyshev_polynomial_w (*tni_at_tnp_special_chebyshev_polynomial_w)
+#define tnp_special_chebyshev_polynomial_w_scalar (*tni_at_tnp_special_chebyshev_polynomial_w_scalar)
+#define tnp_special_chebyshev_polynomial_w_scalar_x (*tni_at_tnp_special_chebyshev_polynomial_w_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_t_at (*tni_at_tn_special_shifted_chebyshev_polynomial_t_at)
+#define tnp_special_shifted_chebyshev_polynomial_t (*tni_at_tnp_special_shifted_chebyshev_polynomial_t)
+#define tnp_special_shifted_chebyshev_polynomial_t_scalar (*tni_at_tnp_special_shifted_chebyshev_polynomial_t_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_t_scalar_x (*tni_at_tnp_special_shifted_chebyshev_polynomial_t_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_u_at (*tni_at_tn_special_shifted_chebyshev_polynomial_u_at)
+#define tnp_special_shifted_chebyshev_polynomial_u (*tni_at_tnp_special_shifted_chebyshev_polynomial_u)
+#define tnp_special_shifted_chebyshev_polynomial_u_scalar (*tni_at_tnp_special_shifted_chebyshev_polynomial_u_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_u_scalar_x (*tni_at_tnp_special_shifted_chebyshev_polynomial_u_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_v_at (*tni_at_tn_special_shifted_chebyshev_polynomial_v_at)
+#define tnp_special_shifted_chebyshev_polynomial_v (*tni_at_tnp_special_shifted_chebyshev_polynomial_v)
+#define tnp_special_shifted_chebyshev_polynomial_v_scalar (*tni_at_tnp_special_shifted_chebyshev_polynomial_v_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_v_scalar_x (*tni_at_tnp_special_shifted_chebyshev_polynomial_v_scalar_x)
+#define tn_special_shifted_chebyshev_polynomial_w_at (*tni_at_tn_special_shifted_chebyshev_polynomial_w_at)
+#define tnp_special_shifted_chebyshev_polynomial_w (*tni_at_tnp_special_shifted_chebyshev_polynomial_w)
+#define tnp_special_shifted_chebyshev_polynomial_w_scalar (*tni_at_tnp_special_shifted_chebyshev_polynomial_w_scalar)
+#define tnp_special_shifted_chebyshev_polynomial_w_scalar_x (*tni_at_tnp_special_shifted_chebyshev_polynomial_w_scalar_x)
+#define tn_special_hermite_polynomial_h_at (*tni_at_tn_special_hermite_polynomial_h_at)
+#define tnp_special_hermite_polynomial_h (*tni_at_tnp_special_hermite_polynomial_h)
+#define tnp_special_hermite_polynomial_h_scalar (*tni_at_tnp_special_hermite_polynomial_h_scalar)
+#define tnp_special_hermite_polynomial_h_scalar_x (*tni_at_tnp_special_hermite_polynomial_h_scalar_x)
+#define tn_special_hermite_polynomial_he_at (*tni_at_tn_special_hermite_polynomial_he_at)
+#define tnp_special_hermite_polynomial_he (*tni_at_tnp_special_hermite_polynomial_he)
+#define tnp_special_hermite_polynomial_he_scalar (*tni_at_tnp_special_hermite_polynomial_he_scalar)
+#define tnp_special_hermite_polynomial_he_scalar_x (*tni_at_tnp_special_hermite_polynomial_he_scalar_x)
+#define tn_special_laguerre_polynomial_l_at (*tni_at_tn_special_laguerre_polynomial_l_at)
+#define tnp_special_laguerre_polynomial_l (*tni_at_tnp_special_laguerre_polynomial_l)
+#define tnp_special_laguerre_polynomial_l_scalar (*tni_at_tnp_special_laguerre_polynomial_l_scalar)
+#define tnp_special_laguerre_polynomial_l_scalar_x (*tni_at_tnp_special_laguerre_polynomial_l_scalar_x)
+#define tn_special_legendre_polynomial_p_at (*tni_at_tn_special_legendre_polynomial_p_at)
+#define tnp_special_legendre_polynomial_p (*tni_at_tnp_special_legendre_polynomial_p)
+#define tnp_special_legendre_polynomial_p_scalar (*tni_at_tnp_special_legendre_polynomial_p_scalar)
+#define tnp_special_legendre_polynomial_p_scalar_x (*tni_at_tnp_special_legendre_polynomial_p_scalar_x)
 #define tn_square_at (*tni_at_tn_square_at)
 #define tn_square_inplace_at (*tni_at_tn_square_inplace_at)
 #define tnp_square (*tni_at_tnp_square)
@@ -80980,6 +84488,40 @@ typedef struct tn_exports {
     X(tnp_softplus) \
     X(tn_softsign_at) \
     X(tnp_softsign) \
+    X(tn_i0_at) \
+    X(tn_i0_inplace_at) \
+    X(tnp_i0) \
+    X(tnp_i0_) \
+    X(tn_special_i0e_at) \
+    X(tnp_special_i0e) \
+    X(tn_special_i1_at) \
+    X(tnp_special_i1) \
+    X(tn_special_i1e_at) \
+    X(tnp_special_i1e) \
+    X(tn_special_modified_bessel_i0_at) \
+    X(tnp_special_modified_bessel_i0) \
+    X(tn_special_modified_bessel_i1_at) \
+    X(tnp_special_modified_bessel_i1) \
+    X(tn_special_modified_bessel_k0_at) \
+    X(tnp_special_modified_bessel_k0) \
+    X(tn_special_modified_bessel_k1_at) \
+    X(tnp_special_modified_bessel_k1) \
+    X(tn_special_scaled_modified_bessel_k0_at) \
+    X(tnp_special_scaled_modified_bessel_k0) \
+    X(tn_special_scaled_modified_bessel_k1_at) \
+    X(tnp_special_scaled_modified_bessel_k1) \
+    X(tn_special_bessel_j0_at) \
+    X(tnp_special_bessel_j0) \
+    X(tn_special_bessel_j1_at) \
+    X(tnp_special_bessel_j1) \
+    X(tn_special_bessel_y0_at) \
+    X(tnp_special_bessel_y0) \
+    X(tn_special_bessel_y1_at) \
+    X(tnp_special_bessel_y1) \
+    X(tn_special_spherical_bessel_j0_at) \
+    X(tnp_special_spherical_bessel_j0) \
+    X(tn_special_airy_ai_at) \
+    X(tnp_special_airy_ai) \
     X(tn_sin_at) \
     X(tn_sin_inplace_at) \
     X(tnp_sin) \
@@ -81188,6 +84730,14 @@ typedef struct tn_exports {
     X(tnp_special_zeta_scalar_self) \
     X(tn_polygamma_at) \
     X(tnp_polygamma) \
+    X(tn_igamma_at) \
+    X(tn_igamma_inplace_at) \
+    X(tnp_igamma) \
+    X(tnp_igamma_) \
+    X(tn_igammac_at) \
+    X(tn_igammac_inplace_at) \
+    X(tnp_igammac) \
+    X(tnp_igammac_) \
     X(tn_logical_and_at) \
     X(tn_logical_and_inplace_at) \
     X(tnp_logical_and) \
@@ -81243,6 +84793,54 @@ typedef struct tn_exports {
     X(tnp_where_scalar) \
     X(tnp_where_scalar_self) \
     X(tnp_where_scalars) \
+    X(tn_special_chebyshev_polynomial_t_at) \
+    X(tnp_special_chebyshev_polynomial_t) \
+    X(tnp_special_chebyshev_polynomial_t_scalar) \
+    X(tnp_special_chebyshev_polynomial_t_scalar_x) \
+    X(tn_special_chebyshev_polynomial_u_at) \
+    X(tnp_special_chebyshev_polynomial_u) \
+    X(tnp_special_chebyshev_polynomial_u_scalar) \
+    X(tnp_special_chebyshev_polynomial_u_scalar_x) \
+    X(tn_special_chebyshev_polynomial_v_at) \
+    X(tnp_special_chebyshev_polynomial_v) \
+    X(tnp_special_chebyshev_polynomial_v_scalar) \
+    X(tnp_special_chebyshev_polynomial_v_scalar_x) \
+    X(tn_special_chebyshev_polynomial_w_at) \
+    X(tnp_special_chebyshev_polynomial_w) \
+    X(tnp_special_chebyshev_polynomial_w_scalar) \
+    X(tnp_special_chebyshev_polynomial_w_scalar_x) \
+    X(tn_special_shifted_chebyshev_polynomial_t_at) \
+    X(tnp_special_shifted_chebyshev_polynomial_t) \
+    X(tnp_special_shifted_chebyshev_polynomial_t_scalar) \
+    X(tnp_special_shifted_chebyshev_polynomial_t_scalar_x) \
+    X(tn_special_shifted_chebyshev_polynomial_u_at) \
+    X(tnp_special_shifted_chebyshev_polynomial_u) \
+    X(tnp_special_shifted_chebyshev_polynomial_u_scalar) \
+    X(tnp_special_shifted_chebyshev_polynomial_u_scalar_x) \
+    X(tn_special_shifted_chebyshev_polynomial_v_at) \
+    X(tnp_special_shifted_chebyshev_polynomial_v) \
+    X(tnp_special_shifted_chebyshev_polynomial_v_scalar) \
+    X(tnp_special_shifted_chebyshev_polynomial_v_scalar_x) \
+    X(tn_special_shifted_chebyshev_polynomial_w_at) \
+    X(tnp_special_shifted_chebyshev_polynomial_w) \
+    X(tnp_special_shifted_chebyshev_polynomial_w_scalar) \
+    X(tnp_special_shifted_chebyshev_polynomial_w_scalar_x) \
+    X(tn_special_hermite_polynomial_h_at) \
+    X(tnp_special_hermite_polynomial_h) \
+    X(tnp_special_hermite_polynomial_h_scalar) \
+    X(tnp_special_hermite_polynomial_h_scalar_x) \
+    X(tn_special_hermite_polynomial_he_at) \
+    X(tnp_special_hermite_polynomial_he) \
+    X(tnp_special_hermite_polynomial_he_scalar) \
+    X(tnp_special_hermite_polynomial_he_scalar_x) \
+    X(tn_special_laguerre_polynomial_l_at) \
+    X(tnp_special_laguerre_polynomial_l) \
+    X(tnp_special_laguerre_polynomial_l_scalar) \
+    X(tnp_special_laguerre_polynomial_l_scalar_x) \
+    X(tn_special_legendre_polynomial_p_at) \
+    X(tnp_special_legendre_polynomial_p) \
+    X(tnp_special_legendre_polynomial_p_scalar) \
+    X(tnp_special_legendre_polynomial_p_scalar_x) \
     X(tn_square_at) \
     X(tn_square_inplace_at) \
     X(tnp_square) \
@@ -81804,14 +85402,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"51d8aa7892bc", at, 1309};
+    static const tn_exports all = {"f99689cc32f0", at, 1399};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1309 || strcmp(e->layout, "51d8aa7892bc") != 0) return false;
+    if (!e || e->n != 1399 || strcmp(e->layout, "f99689cc32f0") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -2350,6 +2350,9 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
     V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
+#define TNI_E_i0(self) V_I0(self)
+#define TNI_E_igamma(self, other) V_IGAMMA(self, other)
+#define TNI_E_igammac(self, other) V_IGAMMAC(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -2406,12 +2409,41 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_airy_ai(self) V_AIRY_AI(self)
+#define TNI_E_special_bessel_j0(self) V_J0(self)
+#define TNI_E_special_bessel_j1(self) V_J1(self)
+#define TNI_E_special_bessel_y0(self) V_Y0(self)
+#define TNI_E_special_bessel_y1(self) V_Y1(self)
+#define TNI_E_special_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(x, n)
+#define TNI_E_special_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(x, n)
+#define TNI_E_special_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(x, n)
+#define TNI_E_special_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(x, n)
 #define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
 #define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_hermite_polynomial_h(x, n) V_HERMITE_H(x, n)
+#define TNI_E_special_hermite_polynomial_he(x, n) V_HERMITE_HE(x, n)
+#define TNI_E_special_i0e(self) V_I0E(self)
+#define TNI_E_special_i1(self) V_I1(self)
+#define TNI_E_special_i1e(self) V_I1E(self)
+#define TNI_E_special_laguerre_polynomial_l(x, n) V_LAGUERRE_L(x, n)
+#define TNI_E_special_legendre_polynomial_p(x, n) V_LEGENDRE_P(x, n)
 #define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_modified_bessel_k0(self) V_K0(self)
+#define TNI_E_special_modified_bessel_k1(self) V_K1(self)
 #define TNI_E_special_ndtr(self) V_NDTR(self)
 #define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_scaled_modified_bessel_k0(self) V_K0E(self)
+#define TNI_E_special_scaled_modified_bessel_k1(self) V_K1E(self)
+#define TNI_E_special_shifted_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_spherical_bessel_j0(self) V_SPHERICAL_J0(self)
 #define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
@@ -2482,6 +2514,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -2530,11 +2565,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -2780,6 +2840,30 @@ TNI_LOOP(xlogy, 2, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #define TNI_TYPE_C64
 TNC_FN float tnc_real(tni_complex_f32_cuda v) { return v.re; }
 
@@ -2907,6 +2991,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -2955,11 +3042,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -3117,6 +3229,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #undef TNC_TYPE
 #define TNI_TYPE_F64
 
@@ -3978,6 +4114,30 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
 #define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
+#define V_I0(a) TNI_FN(tni_i0)(a)
+#define V_I0E(a) TNI_FN(tni_i0e)(a)
+#define V_I1(a) TNI_FN(tni_i1)(a)
+#define V_I1E(a) TNI_FN(tni_i1e)(a)
+#define V_K0(a) TNI_FN(tni_k)(a, 0, 0)
+#define V_K1(a) TNI_FN(tni_k)(a, 1, 0)
+#define V_K0E(a) TNI_FN(tni_k)(a, 0, 1)
+#define V_K1E(a) TNI_FN(tni_k)(a, 1, 1)
+#define V_J0(a) TNI_FN(tni_j0)(a)
+#define V_J1(a) TNI_FN(tni_j1)(a)
+#define V_Y0(a) TNI_FN(tni_y0)(a)
+#define V_Y1(a) TNI_FN(tni_y1)(a)
+#define V_SPHERICAL_J0(a) TNI_FN(tni_spherical_j0)(a)
+#define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
+#define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
+#define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
+#define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
+#define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)
+#define V_CHEBYSHEV_W(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_W)
+#define V_HERMITE_H(x, n) TNI_FN(tni_hermite)(x, n, 2)
+#define V_HERMITE_HE(x, n) TNI_FN(tni_hermite)(x, n, 1)
+#define V_LAGUERRE_L(x, n) TNI_FN(tni_laguerre)(x, n)
+#define V_LEGENDRE_P(x, n) TNI_FN(tni_legendre)(x, n)
 #endif
 
 /* src/simd/math_float.h - the functions of math.h for one floating type */
@@ -4687,7 +4847,7 @@ TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
 TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
     const double t = x * 0.70710678118654752440;
     if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
-    return TNI_FNT(tni_log1p)(-0.5 * TNI_FN(tni_erfc)(t));
+    return TNI_FNT(tni_log1p)(-TNI_FN(tni_ndtr)(-x));
 }
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
@@ -4743,6 +4903,526 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
     y = TNI_FN(tni_zeta_above)(s, 1 - f) - TNI_FN(tni_zeta_above)(s, k + (1 - f));
     if (fmod(s, 2) != 0) y = -y;
     return TNI_FN(tni_zeta_above)(s, f) + y;
+}
+
+/* src/simd/math_bessel.h - Bessel functions of orders 0 and 1 and Airy's function */
+
+TNI_SPECIAL double TNI_FN(tni_i0e)(double x) {
+    static const double near[] = {
+        3.38397637204738033e-01, -3.04682672343198402e-01, 1.71620901522208769e-01,
+        -9.49010970480476390e-02, 4.93052842396707117e-02, -2.37374148058994705e-02,
+        1.05464603945949979e-02, -4.32430999505057593e-03, 1.63947561694133574e-03,
+        -5.76375574538582356e-04, 1.88502885095841649e-04, -5.75419501008210397e-05,
+        1.64484480707288956e-05, -4.41673835845875052e-06, 1.11738753912010366e-06,
+        -2.67079385394061193e-07, 6.04699502254191863e-08, -1.30002500998624805e-08,
+        2.65982372468238660e-09, -5.18979560163526271e-10, 9.67580903537323697e-11,
+        -1.72682629144155587e-11, 2.95505266312963988e-12, -4.85644678311192896e-13,
+        7.67618549860493607e-14, -1.16853328779934514e-14, 1.71539128555513307e-15,
+        -2.43127984654795490e-16, 3.33079451882223839e-17, -4.41534164647933951e-18};
+    static const double far[] = {
+        4.02245205507054393e-01, 3.36911647825569429e-03, 6.88975834691682454e-05,
+        2.89137052083475665e-06, 2.04891858946906384e-07, 2.26666899049817804e-08,
+        3.39623202570838651e-09, 4.94060238822497006e-10, 1.18891471078464390e-11,
+        -3.14991652796324165e-11, -1.32158118404477133e-11, -1.79417853150680615e-12,
+        7.18012445138366601e-13, 3.85277838274214259e-13, 1.54008621752140996e-14,
+        -4.15056934728722224e-14, -9.55484669882830731e-15, 3.81168066935262240e-15,
+        1.77256013305652631e-15, -3.42548561967721900e-16, -2.82762398051658365e-16,
+        3.46122286769746122e-17, 4.46562142029675975e-17, -4.83050448594418188e-18,
+        -7.23318048787475380e-18, 9.92147541217369872e-19, 1.19365089084598204e-18};
+    x = fabs(x);
+    return x <= 8 ? CHEBYSHEV(near, x / 4 - 1) : CHEBYSHEV(far, 16 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_i1e)(double x) {
+    static const double near[] = {
+        2.78634929393416053e-01, -1.71620901522208769e-01, 5.44932943173773859e-02,
+        -9.98969059952773200e-03, -3.38788705230979497e-03, 4.94531947674781928e-03,
+        -3.37319996895046187e-03, 1.76955554780666214e-03, -7.89236752071420891e-04,
+        3.11399135358668899e-04, -1.10989703586369658e-04, 3.62059864870792629e-05,
+        -1.09088148243295704e-05, 3.05680143463805681e-06, -8.00997858738949847e-07,
+        1.97169069043602181e-07, -4.57679951468933587e-08, 1.00519440706878210e-08,
+        -2.09497415713964064e-09, 4.15415942733103806e-10, -7.85568117711159381e-11,
+        1.41972592821461995e-11, -2.45689582265165825e-12, 4.07850766542190184e-13,
+        -6.50514825163519688e-14, 9.98411024234112183e-15, -1.47660634088983571e-15,
+        2.10711159054853881e-16, -2.90471700778665153e-17, 3.87262339438412633e-18};
+    static const double far[] = {
+        3.89288117509140053e-01, -9.76109749136146870e-03, -1.10588938762623713e-04,
+        -3.88256480887769059e-06, -2.51223623787020884e-07, -2.63146884688951959e-08,
+        -3.83538038596423700e-09, -5.58974346219658378e-10, -1.89749581235054126e-11,
+        3.25260358301548844e-11, 1.41258074366137819e-11, 2.03562854414708956e-12,
+        -7.19855177624590836e-13, -4.08355111109219740e-13, -2.10154184277266430e-14,
+        4.27244001671195105e-14, 1.04202769841288021e-14, -3.81440307243700754e-15,
+        -1.88035477551078251e-15, 3.30820231092092852e-16, 2.96262899764595008e-16,
+        -3.20952592199342376e-17, -4.65030536848935863e-17, 4.41434832307170765e-18,
+        7.51729631084210521e-18, -9.31417886732688422e-19, -1.24219327519489097e-18};
+    const double a = fabs(x);
+    if (a <= 8) return CHEBYSHEV(near, a / 4 - 1) * x / (1 + a);
+    return TNI_FNT(tni_copysign)(CHEBYSHEV(far, 16 / a - 1) / sqrt(a), x);
+}
+TNI_SPECIAL double TNI_FN(tni_unscaled)(double scaled, double x) {
+    const double a = fabs(x), e = TNI_FNT(tni_exp)(a > 700 ? a / 2 : a);
+    return a == INF ? scaled < 0 ? -INF : INF : a > 700 ? scaled * e * e : scaled * e;
+}
+TNI_SPECIAL double TNI_FN(tni_i0)(double x) { return TNI_FN(tni_unscaled)(TNI_FN(tni_i0e)(x), x); }
+TNI_SPECIAL double TNI_FN(tni_i1)(double x) {
+    const double y = TNI_FN(tni_i1e)(x);
+    return x == 0 ? y : x == -INF ? -INF : TNI_FN(tni_unscaled)(y, x);
+}
+TNI_SPECIAL double TNI_FN(tni_log_half)(double x) {
+    return x < 1e-300 ? TNI_FNT(tni_log)(x) - 0.69314718055994530942 : TNI_FNT(tni_log)(x / 2);
+}
+TNI_SPECIAL double TNI_FN(tni_k0_parts)(double x) {
+    static const double near[] = {
+        -5.18787490119793193e-01, 6.03173687297014413e-02, 1.90679792000402913e-03,
+        1.76858267346084838e-05, 8.20854593776600894e-08, 2.31205462135736409e-10,
+        4.39009290167297661e-13, 6.01097819583724947e-16};
+    static const double middle[] = {
+        1.17953009723050073e+00, -3.69028234230820498e-02, 1.98241576442418407e-03,
+        -1.61332584052544344e-04, 1.64375622619070251e-05, -1.93670021663894275e-06,
+        2.53078913449101065e-07, -3.57701591983014539e-08, 5.37924254459134981e-09,
+        -8.50922065027614588e-10, 1.40413452898644842e-10, -2.40185982777963851e-11,
+        4.23825832787062934e-12, -7.68501669461165766e-13, 1.42743720460549005e-13,
+        -2.70895963518406741e-14, 5.24137908711828022e-15, -1.03203820257981599e-15,
+        2.06480268948575351e-16, -4.19191785494994071e-17, 8.62568430009358177e-18};
+    static const double far[] = {
+        1.23545390672729472e+00, -1.73346865346370345e-02, 4.99160785924977995e-04,
+        -2.45727480480370891e-05, 1.65659262050394444e-06, -1.38573629379084975e-07,
+        1.36169710222462461e-08, -1.51881523108398792e-09, 1.87857088658660357e-10,
+        -2.53382825901223976e-11, 3.68054096065906808e-12, -5.70197443023095925e-13,
+        9.34939265142108284e-14, -1.61244998993790805e-14, 2.91011088235061667e-15,
+        -5.47259706401756521e-16, 1.06847227847478371e-16, -2.15908965644190939e-17,
+        4.50350182778650265e-18};
+    if (x <= 1)
+        return CHEBYSHEV(near, 2 * x * x - 1) - TNI_FN(tni_log_half)(x) * TNI_FN(tni_i0)(x);
+    if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
+    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_k1_parts)(double x) {
+    static const double near[] = {
+        1.00262817674249449e+00, -3.08372323615699112e-03, -5.80473489213960241e-03,
+        -9.34397277630184798e-05, -6.06996598811724819e-07, -2.18736660209873446e-09,
+        -5.05086504356935154e-12, -8.13736893340748402e-15, -9.68258718088278705e-18};
+    static const double middle[] = {
+        1.50365432565510515e+00, 1.36230414935600508e-01, -3.97654677217074062e-03,
+        2.67590241504159720e-04, -2.47393989415949976e-05, 2.74449947773711671e-06,
+        -3.44059834657243574e-07, 4.71637334198624948e-08, -6.92685071276587688e-09,
+        1.07519110128527243e-09, -1.74683826052310834e-10, 2.94935922211522028e-11,
+        -5.14677253059014326e-12, 9.24296359230034203e-13, -1.70240582491811101e-13,
+        3.20680057576922996e-14, -6.16351085948032573e-15, 1.20638008584008507e-15,
+        -2.40060254424606585e-16, 4.84974902827173651e-17, -9.93452569464997819e-18};
+    static const double far[] = {
+        1.30911046551991195e+00, 5.48826013732904155e-02, -8.75204825430848758e-04,
+        3.60963267011202800e-05, -2.22983839031882060e-06, 1.76972528373455305e-07,
+        -1.67868856489132145e-08, 1.82531445686240198e-09, -2.21453870754782941e-10,
+        2.94204399029788960e-11, -4.22144701861132976e-12, 6.47403455793907054e-13,
+        -1.05251667678707652e-13, 1.80204700459067529e-14, -3.23183612716897777e-15,
+        6.04415849388563108e-16, -1.17432509002597190e-16, 2.36271099068444736e-17,
+        -4.90907597685748701e-18};
+    if (x <= 1)
+        return CHEBYSHEV(near, 2 * x * x - 1) / x + TNI_FN(tni_log_half)(x) * TNI_FN(tni_i1)(x);
+    if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
+    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+}
+TNI_SPECIAL double TNI_FN(tni_k)(double x, int one, int scaled) {
+    double y;
+    if (!(x > 0)) return x == 0 ? INF : (double)NAN;
+    if (x > 750 && !scaled) return 0;
+    y = one ? TNI_FN(tni_k1_parts)(x) : TNI_FN(tni_k0_parts)(x);
+    if ((x <= 1) == !scaled) return y;
+    return scaled ? y * TNI_FNT(tni_exp)(x) : y * TNI_FNT(tni_exp)(-x);
+}
+
+TNI_SPECIAL double TNI_FN(tni_hankel)(double x, int one, int second) {
+    static const double p0[] = {
+        9.98652339877695416e-01, -1.32937162125027993e-03, 1.76130555129055913e-05,
+        -6.31936711873306864e-07, 3.94882558709380777e-08, -3.54096789480190871e-09,
+        4.10324636687238609e-10, -5.76574766265522279e-11, 9.42310557839198667e-12,
+        -1.74014057062838845e-12, 3.55577500524117829e-13, -7.91464150133811549e-14,
+        1.89594563629618277e-14, -4.84148301917569733e-15, 1.30785551959013384e-15,
+        -3.71405082141315401e-16, 1.10302317787127696e-16, -3.41093621049811422e-17,
+        1.09421878698102356e-17, -3.62990567379529712e-18};
+    static const double q0[] = {
+        -1.23647025821674930e-01, 1.31901940499226070e-03, -3.21879912126617494e-05,
+        1.62370932056427889e-06, -1.27432897420328054e-07, 1.35130327631344085e-08,
+        -1.78507590511970509e-09, 2.79085713479036025e-10, -4.98890802765283275e-11,
+        9.95071366780664455e-12, -2.17512060430088325e-12, 5.14012716242760535e-13,
+        -1.29932426560591785e-13, 3.48376357768897859e-14, -9.84005757254373054e-15,
+        2.91152749185919986e-15, -8.98215117130334377e-16, 2.87776890655792477e-16,
+        -9.54290501173134310e-17, 3.26581619436483662e-17, -1.15051817853261607e-17,
+        4.16320426537859006e-18, -1.54436914390036609e-18, 5.86295923551917752e-19};
+    static const double p1[] = {
+        1.00226762068534003e+00, 2.24373529580799850e-03, -2.30710188625482860e-05,
+        7.63918173253390506e-07, -4.58968523234340084e-08, 4.02051547841900123e-09,
+        -4.58677397717097222e-10, 6.37315896285924632e-11, -1.03273445676404118e-11,
+        1.89432749951110338e-12, -3.84970338782410524e-13, 8.52991452577904378e-14,
+        -2.03544697865722996e-14, 5.18042173890054913e-15, -1.39535021482584934e-15,
+        3.95236017133142569e-16, -1.17111708012680290e-16, 3.61407856473810876e-17,
+        -1.15723560532515177e-17, 3.83247390674490728e-18};
+    static const double q1[] = {
+        3.73087346214686366e-01, -1.87051896810514775e-03, 4.00569945204603056e-05,
+        -1.91440283908563214e-06, 1.45881651074219899e-07, -1.51833986446731652e-08,
+        1.97992226058951680e-09, -3.06598144943769621e-10, 5.44023359205975294e-11,
+        -1.07866521925384677e-11, 2.34635283175889401e-12, -5.52204685654182601e-13,
+        1.39097284813938293e-13, -3.71815167521646144e-14, 1.04740631178291675e-14,
+        -3.09178420291791203e-15, 9.51805183108149890e-16, -3.04364506670505172e-16,
+        1.00754875799974928e-16, -3.44263066198132457e-17, 1.21105039702216872e-17,
+        -4.37638890242832766e-18, 1.62144440057473130e-18};
+    const double w = 50 / x / x - 1, s = TNI_FNT(tni_sin)(x), c = TNI_FNT(tni_cos)(x);
+    const double p = one ? CHEBYSHEV(p1, w) : CHEBYSHEV(p0, w),
+                 q = (one ? CHEBYSHEV(q1, w) : CHEBYSHEV(q0, w)) / x;
+    const double cosine = one ? s - c : s + c, sine = one ? -s - c : s - c;
+    const double y = second ? p * sine + q * cosine : p * cosine - q * sine;
+    return x == INF ? 0 : y * 0.56418958354775628695 / sqrt(x);
+}
+#define FROM_ZERO(x, h, l) (((x) - (h) - (l)) * ((x) + (h)))
+TNI_SPECIAL double TNI_FN(tni_j0)(double x) {
+    static const double near[] = {
+        -7.40517405638783377e-02, 7.99572416500808902e-02, -1.68986015104583102e-02,
+        1.87349932017362789e-03, -1.27863342140995445e-04, 5.91923022608225639e-06,
+        -1.98279370120475922e-07, 5.03251312617056830e-09, -1.00175630619868440e-10,
+        1.60636219136865797e-12, -2.11998179330784415e-14, 2.34336157054722560e-16,
+        -2.20145274293585435e-18};
+    x = fabs(x);
+    if (x > 5) return TNI_FN(tni_hankel)(x, 0, 0);
+    return CHEBYSHEV(near, x * x / 12.5 - 1) *
+           FROM_ZERO(x, 2.4048255576957729, -1.176691651530894e-16);
+}
+TNI_SPECIAL double TNI_FN(tni_j1)(double x) {
+    static const double near[] = {
+        -1.80284158011662921e-02, 1.36614870820633613e-02, -2.16326515592380440e-03,
+        1.90949010366018906e-04, -1.08161747369574519e-05, 4.27888605625968595e-07,
+        -1.25133756435268095e-08, 2.81834888439034151e-10, -5.04256856727839578e-12,
+        7.34347631506432040e-14, -8.87674410227827842e-16, 9.05145472452883547e-18,
+        -7.89177705248178476e-20};
+    const double a = fabs(x);
+    if (a > 5) return x < 0 ? -TNI_FN(tni_hankel)(a, 1, 0) : TNI_FN(tni_hankel)(a, 1, 0);
+    return CHEBYSHEV(near, a * a / 12.5 - 1) * x *
+           FROM_ZERO(a, 3.8317059702075125, -1.5269184090088067e-16);
+}
+#undef FROM_ZERO
+TNI_SPECIAL double TNI_FN(tni_y0)(double x) {
+    static const double near[] = {
+        2.07085587731045739e-01, -3.48253698576772408e-01, -1.16296421180486706e-01,
+        6.12777592111658012e-02, -9.47480574280654131e-03, 7.80820300499390665e-04,
+        -4.10241478028229920e-05, 1.50846653888385219e-06, -4.11773998328759002e-08,
+        8.69644460056977258e-10, -1.46536195429645636e-11, 2.01770259946383344e-13,
+        -2.31426042889732686e-15, 2.24624563112853040e-17};
+    if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
+    if (x > 5) return TNI_FN(tni_hankel)(x, 0, 1);
+    return fma(0.63661977236758134308 * TNI_FN(tni_log_half)(x), TNI_FN(tni_j0)(x),
+               CHEBYSHEV(near, x * x / 12.5 - 1));
+}
+TNI_SPECIAL double TNI_FN(tni_y1)(double x) {
+    static const double near[] = {
+        1.08143569442536863e-01, 2.33317469100300517e-02, -4.80561518349280278e-02,
+        1.09312596958556513e-02, -1.16756404013086310e-03, 7.49806154118804223e-05,
+        -3.25215635060313767e-06, 1.02196305629781813e-07, -2.44054092627652768e-09,
+        4.58650600017100510e-11, -6.96687876158355496e-13, 8.73709659647941923e-15,
+        -9.20381749448383672e-17, 8.26176316813085147e-19};
+    if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
+    if (x > 5) return TNI_FN(tni_hankel)(x, 1, 1);
+    return 0.63661977236758134308 * (TNI_FN(tni_log_half)(x) * TNI_FN(tni_j1)(x) - 1 / x) +
+           CHEBYSHEV(near, x * x / 12.5 - 1) * x;
+}
+TNI_SPECIAL double TNI_FN(tni_spherical_j0)(double x) {
+    const double z = x * x;
+    if (fabs(x) == INF) return 0;
+    if (fabs(x) > 0.25) return TNI_FNT(tni_sin)(x) / x;
+    const double p = fma(z, fma(z, -1.0 / 39916800, 1.0 / 362880), -1.0 / 5040);
+    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1);
+}
+
+TNI_SPECIAL double TNI_FN(tni_airy_phase)(double x, double *l) {
+    const double s = sqrt(x), sl = fma(-s, s, x) / (2 * s), p = x * s,
+                 pl = fma(x, sl, fma(x, s, -p)), third = 0.66666666666666663, h = p * third;
+    *l = fma(p, third, -h) + fma(p, 3.7007434154171886e-17, pl * third);
+    return h;
+}
+TNI_SPECIAL double TNI_FN(tni_airy_ai)(double x) {
+    static const double below[] = {
+        2.17805014005498759e-01, 1.52439196826104045e-01, 2.44130487239039073e-01,
+        -2.57237979375555259e-01, -1.04056897861640546e-01, 1.25878999449845708e-01,
+        -1.07308473322094231e-02, -1.97708910447240011e-02, 6.50181436577459710e-03,
+        7.29163994738893915e-04, -7.90400998870762817e-04, 1.08073054518045481e-04,
+        3.49296809172195853e-05, -1.36318894353442865e-05, 5.55064471227488447e-07,
+        5.96007777802182590e-07, -1.28233342711297404e-07, -3.89217252588783962e-09,
+        5.60466550488661295e-09, -7.32502322805080402e-10, -7.58494808002272930e-11,
+        3.38146239476339010e-11, -2.62716619588506264e-12, -5.53226698734143223e-13,
+        1.42003929431233294e-13, -5.43942367695465816e-15, -2.53121528777401182e-15,
+        4.36630990267441129e-16, -2.02790167873394348e-18, -8.26380223124533113e-18,
+        1.01553487471699502e-18};
+    static const double low[] = {
+        2.16196121454018092e-01, -1.28562686983988067e-01, 1.14079571338367002e-02,
+        8.50924367793381878e-04, -2.68095218727471289e-04, 2.01733006537307846e-05,
+        3.04627956999295053e-07, -1.65238288720629399e-07, 1.13735624386437070e-08,
+        -1.47675518562490311e-11, -4.82539934483265212e-11, 3.15515225478766487e-12,
+        -2.63188758724461162e-14, -8.19499167020792319e-15, 5.21092033483441121e-16,
+        -6.26922570970997223e-18, -9.08395730256743896e-19};
+    static const double middle[] = {
+        5.61079390982360260e-02, -3.76072661603835401e-02, 5.54005649305553110e-03,
+        -3.89858805416088946e-04, 1.80191140277000157e-06, 2.17553766499968693e-06,
+        -1.96068662667990721e-07, 6.36138626973650598e-09, 2.21927411359136452e-10,
+        -3.28351049279675594e-11, 1.37573256966759665e-12, -1.28476409661491941e-15,
+        -2.74249477833401811e-15, 1.36950176001102803e-16, -1.76662536350431795e-18,
+        -1.32482736448987009e-19};
+    static const double upper[] = {
+        1.20749017718117958e-02, -9.54266464919834891e-03, 1.81920202936922300e-03,
+        -2.04105984726706777e-04, 1.34816308921564525e-05, -3.34965148259036509e-07,
+        -2.86631912684470861e-08, 3.62682182272105771e-09, -1.81232442296565839e-10,
+        2.45826538553328999e-12, 2.82228625868040289e-13, -2.18730439899045812e-14,
+        6.59077670025957249e-16, 4.10437887576956194e-18, -1.25352559691946505e-18,
+        5.23989735689358829e-20};
+    static const double far[] = {
+        9.91871454172675970e-01, -7.89647551014100064e-03, 2.20409222836508980e-04,
+        -1.08539517614536077e-05, 7.37740175577186237e-07, -6.23935809809101255e-08,
+        6.20594760624600619e-09, -7.00974539646352339e-10, 8.78130276275176572e-11,
+        -1.19960509946823262e-11, 1.76466572485553415e-12, -2.76825955296363274e-13,
+        4.59544090746413284e-14, -8.02267907860958434e-15, 1.46540568205762600e-15,
+        -2.78858044781311306e-16, 5.50835566540470433e-17, -1.12597321205908108e-17,
+        2.37540884993695399e-18};
+    static const double f[] = {
+        9.99672341546100518e-01, -3.25548356105532209e-04, 2.06974515596911905e-06,
+        -3.89096173647442416e-08, 1.36459594469503366e-09, -7.26556343886668222e-11,
+        5.23467562906290717e-12, -4.74966941582145202e-13, 5.17215613960418896e-14,
+        -6.53372529554528415e-15, 9.33927407277720933e-16, -1.48233305125804546e-16,
+        2.57459883996440016e-17, -4.83694405856939559e-18};
+    static const double g[] = {
+        6.91152804016050282e-02, -3.25106036458669499e-04, 3.94597774386632269e-06,
+        -1.06892909051434094e-07, 4.80033471895161686e-09, -3.06910671699976374e-10,
+        2.55175943690139276e-11, -2.60160673175243406e-12, 3.12366685511918620e-13,
+        -4.29032517128394847e-14, 6.59671059597743470e-15, -1.11683321604168793e-15,
+        2.05513501588503268e-16, -4.06800560984382542e-17, 8.58918263139261900e-18,
+        -1.92101881890205401e-18, 4.52477948271908742e-19};
+    double h, l, y;
+    if (x != x) return x;
+    if (x >= -5 && x <= 0) return CHEBYSHEV(below, (2 * x + 5) / 5);
+    if (x > 0 && x <= 1.25) return CHEBYSHEV(low, (x - 0.625) / 0.625);
+    if (x > 0 && x <= 2.25) return CHEBYSHEV(middle, (x - 1.75) * 2);
+    if (x > 0 && x <= 3.25) return CHEBYSHEV(upper, (x - 2.75) * 2);
+    if (x > 110) return 0;
+    h = TNI_FN(tni_airy_phase)(fabs(x), &l);
+    if (h == INF) return 0;
+    if (x > 0) {
+        y = CHEBYSHEV(far, 2 * 3.9060138817526551 / h - 1) * 0.28209479177387814347;
+        return y * TNI_FNT(tni_exp_long)(-h, -l) / sqrt(sqrt(x));
+    }
+    const double w = 2 * 55.555555555555557 / h / h - 1, p = CHEBYSHEV(f, w);
+    const double q = CHEBYSHEV(g, w) / h;
+    double s = TNI_FNT(tni_sin)(h), c = TNI_FNT(tni_cos)(h), turned = s;
+    s = fma(l, c, s);
+    c = fma(-l, turned, c);
+    return (p * (s + c) - q * (c - s)) * 0.39894228040143267794 / sqrt(sqrt(-x));
+}
+
+/* src/simd/math_igamma.h - the incomplete gamma functions */
+
+TNI_SPECIAL double TNI_FN(tni_log_gap)(double m) {
+    const double s = m / (2 + m), z = s * s;
+    double sum = 0, power = 1;
+    if (fabs(m) > 0.5) return m - TNI_FNT(tni_log1p)(m);
+    for (int k = 3; power > 1e-18; k += 2, power *= z) sum += power / k;
+    return s * (m - 2 * z * sum);
+}
+TNI_SPECIAL double TNI_FN(tni_lgamma_near_one)(double a) {
+    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1) : TNI_FNT(tni_lgamma)(1 + a);
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_front)(double a, double x) {
+    if (a < 10) {
+        const double half = TNI_FNT(tni_exp)(x < 700 ? -x : -x / 2);
+        double f = a, product = 1;
+        for (; f >= 1; f -= 1) product *= f;
+        product *= TNI_FNT(tni_exp)(TNI_FN(tni_lgamma_near_one)(f));
+        return TNI_FNT(tni_pow)(x, a) * half * (x < 700 ? 1 : half) / product;
+    }
+    const double gap = a * TNI_FN(tni_log_gap)((x - a) / a),
+                 tail = TNI_FNT(tni_lgamma_tail)(1 / a / a) / a;
+    return TNI_FNT(tni_exp)(-gap - tail) * 0.39894228040143267794 / sqrt(a);
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_series)(double a, double x) {
+    double sum = 1, term = 1;
+    for (double k = 1; term > sum * 1e-17 && k < 100000; k++) {
+        term *= x / (a + k);
+        sum += term;
+    }
+    return TNI_FN(tni_igamma_front)(a, x) * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_fraction)(double a, double x) {
+    const double first = x + 1 - a;
+    double b = first, c = 1e300, d = 1 / b, k = 0, y;
+    do {
+        const double top = -(k + 1) * (k + 1 - a);
+        k++;
+        b += 2;
+        d = 1 / fma(top, d, b);
+        c = b + top / c;
+    } while (fabs(c * d - 1) > 1e-16 && k < 100000);
+    for (y = b; k > 0; k--) y = first + 2 * (k - 1) - k * (k - a) / y;
+    return TNI_FN(tni_igamma_front)(a, x) * a / y;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_little)(double a, double x) {
+    const double front = a * TNI_FNT(tni_log)(x) - TNI_FN(tni_lgamma_near_one)(a);
+    double sum = 0, factor = 1, term = 1;
+    for (double k = 1; fabs(term) > 1e-18 && k < 100; k++) {
+        factor *= -x / k;
+        term = factor / (a + k);
+        sum += term;
+    }
+    return -TNI_FNT(tni_expm1)(front) - a * TNI_FNT(tni_exp)(front) * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_near)(double a, double m) {
+    static const double c[] = {
+        -3.33333333333333315e-01, 8.33333333333333287e-02, -1.48148148148148154e-02,
+        1.15740740740740734e-03, 3.52733686067019424e-04, -1.78755144032921798e-04,
+        3.91926317852243767e-05, -2.18544851067999198e-06, -1.85406221071515997e-06,
+        8.29671134095308652e-07, -1.76659527368260782e-07, 6.70785354340149841e-09,
+        1.02618097842403086e-08, -4.38203601845335294e-09, 9.14769958223679021e-10,
+        -2.55141939949462482e-11, -5.83077213255042561e-11, 2.43619480206674150e-11,
+        -5.02766928011417551e-12, -1.85185185185185192e-03, -3.47222222222222203e-03,
+        2.64550264550264536e-03, -9.90226337448559630e-04, 2.05761316872427979e-04,
+        -4.01877572016460897e-07, -1.80985503344899767e-05, 7.64916091608110982e-06,
+        -1.61209008945634465e-06, 4.64712780280743402e-09, 1.37863344691572092e-07,
+        -5.75254560351770471e-08, 1.19516285997781477e-08, -1.75432417197476467e-11,
+        -1.00915437106004126e-09, 4.16279299184258280e-10, -8.56390702649298013e-11,
+        4.13359788359788337e-03, -2.68132716049382727e-03, 7.71604938271604895e-04,
+        2.00938786008230470e-06, -1.07366532263651599e-04, 5.29234488291201250e-05,
+        -1.27606351886187284e-05, 3.42357873409613781e-08, 1.37219573090629342e-06,
+        -6.29899213838005482e-07, 1.42806142060642425e-07, -2.04770984219908661e-10,
+        -1.40925299108675203e-08, 6.22897408492202184e-09, -1.36704883966171141e-09,
+        6.49434156378600773e-04, 2.29472093621399168e-04, -4.69189494395255702e-04,
+        2.67720632062838854e-04, -7.56180167188397662e-05, -2.39650511386729680e-07,
+        1.10826541153473025e-05, -5.67495282699159655e-06, 1.42309007324358833e-06,
+        -2.78610802915281434e-11, -1.69584040919302782e-07, 8.09946490538808268e-08,
+        -1.91111684859736545e-08, -8.61888290916711726e-04, 7.84039221720066615e-04,
+        -2.99072480303190177e-04, -1.46384525788434181e-06, 6.64149821546512189e-05,
+        -3.96836504717943471e-05, 1.13757269706784187e-05, 2.50749722623753294e-10,
+        -1.69541495365583054e-06, 8.90750753220530941e-07, -2.29293483400080494e-07,
+        -3.36798553366358131e-04, -6.97281375836585711e-05, 2.77275324495939183e-04,
+        -1.99325705161888469e-04, 6.79778047793720800e-05, 1.41906292064396713e-07,
+        -1.35940481897686926e-05, 8.01847025633420200e-06, -2.29148117650809516e-06,
+        5.31307936463992249e-04, -5.92166437353693932e-04, 2.70878209671804500e-04,
+        7.90235323266032815e-07, -8.15396936756196915e-05, 5.61168275310624970e-05,
+        -1.83291165828433752e-05, 3.44367606892377652e-04, 5.17179090826059187e-05,
+        -3.34931610811422338e-04, 2.81269515476323688e-04, -6.52623918595309372e-04};
+    static const int length[] = {19, 17, 15, 13, 11, 9, 7, 4, 1};
+    const double gap = TNI_FN(tni_log_gap)(m), y = sqrt(a * gap);
+    const double eta = m < 0 ? -sqrt(2 * gap) : sqrt(2 * gap);
+    double sum = 0;
+    const double *at = c + sizeof c / sizeof *c;
+    for (int k = (int)(sizeof length / sizeof *length) - 1; k >= 0; k--) {
+        double p = 0;
+        for (int n = 0; n < length[k]; n++) p = fma(p, eta, *--at);
+        sum = sum / a + p;
+    }
+    sum *= 0.39894228040143267794 / sqrt(a);
+    return TNI_FNT(tni_exp)(-a * gap) *
+           (0.5 * TNI_FN(tni_erfcx)(y) + (m < 0 ? -sum : sum));
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_of)(double a, double x, int upper) {
+    const double m = (x - a) / a;
+    double y;
+    int is_upper = 0;
+    if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == INF && x == INF)) return (double)NAN;
+    if (a == 0 || x == INF) return upper ? 0 : 1;
+    if (x == 0 || a == INF) return upper ? 1 : 0;
+    if (a >= 64 && fabs(m) < 0.38) {
+        y = TNI_FN(tni_igamma_near)(a, m);
+        is_upper = m >= 0;
+    } else if (x > 1.1 ? x < a
+                       : !upper || (x <= 0.5 ? -0.4 / TNI_FNT(tni_log)(x) < a : x * 1.1 < a)) {
+        y = TNI_FN(tni_igamma_series)(a, x);
+    } else {
+        y = x > 1.1 ? TNI_FN(tni_igamma_fraction)(a, x) : TNI_FN(tni_igamma_little)(a, x);
+        is_upper = 1;
+    }
+    return is_upper == upper ? y : 1 - y;
+}
+
+/* src/simd/math_orthogonal.h - orthogonal polynomials of degree n, a float that is cut to an integer: 0 of negative ones and of what is no int64 */
+
+TNI_SPECIAL double TNI_FN(tni_degree)(double n) { return fabs(n) < 9.2e18 ? trunc(n) : -1; }
+
+enum { TNI_T, TNI_U, TNI_V, TNI_W };
+
+TNI_SPECIAL double TNI_FN(tni_chebyshev_far)(double x, double n, int kind) {
+    const double t = fabs(x) - 1, angle = TNI_FNT(tni_log1p)(t + sqrt(t) * sqrt(t + 2));
+    double y;
+    if (x < 0 && kind >= TNI_V) kind = kind == TNI_V ? TNI_W : TNI_V;
+    if (kind == TNI_T)
+        y = TNI_FNT(tni_cosh)(n * angle);
+    else if (kind == TNI_U)
+        y = TNI_FNT(tni_sinh)((n + 1) * angle) / TNI_FNT(tni_sinh)(angle);
+    else if (kind == TNI_V)
+        y = TNI_FNT(tni_cosh)((n + 0.5) * angle) / TNI_FNT(tni_cosh)(angle / 2);
+    else
+        y = TNI_FNT(tni_sinh)((n + 0.5) * angle) / TNI_FNT(tni_sinh)(angle / 2);
+    return x < 0 && fmod(n, 2) != 0 ? -y : y;
+}
+TNI_SPECIAL double TNI_FN(tni_chebyshev_high)(double x, double n, int kind) {
+    const double angle = TNI_FNT(tni_acos)(x);
+    if (fabs(x) > 1) return TNI_FN(tni_chebyshev_far)(x, n, kind);
+    if (fabs(x) == 1) {
+        const double y = kind == TNI_U ? n + 1 : kind == (x < 0 ? TNI_V : TNI_W) ? 2 * n + 1 : 1;
+        return x < 0 && fmod(n, 2) != 0 ? -y : y;
+    }
+    switch (kind) {
+    case TNI_T: return TNI_FNT(tni_cos)(n * angle);
+    case TNI_U: return TNI_FNT(tni_sin)((n + 1) * angle) / TNI_FNT(tni_sin)(angle);
+    case TNI_V: return TNI_FNT(tni_cos)((n + 0.5) * angle) / TNI_FNT(tni_cos)(angle / 2);
+    default: return TNI_FNT(tni_sin)((n + 0.5) * angle) / TNI_FNT(tni_sin)(angle / 2);
+    }
+}
+TNI_SPECIAL double TNI_FN(tni_chebyshev_of)(double x, double n, int kind) {
+    double last = 1, y = kind == TNI_T   ? x
+                         : kind == TNI_U ? 2 * x
+                         : kind == TNI_V ? 2 * x - 1
+                                         : 2 * x + 1;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (n > 64) return TNI_FN(tni_chebyshev_high)(x, n, kind);
+    for (int k = 1; k < n; k++) {
+        const double next = fma(2 * x, y, -last);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+TNI_SPECIAL double TNI_FN(tni_hermite)(double x, double n, double by) {
+    double last = 1, y = by * x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = by * (x * y - k * last);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+
+TNI_SPECIAL double TNI_FN(tni_laguerre)(double x, double n) {
+    double last = 1, y = 1 - x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (x == 0) return 1;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = ((2 * k + 1 - x) * y - k * last) / (k + 1);
+        last = y;
+        y = next;
+    }
+    return y;
+}
+TNI_SPECIAL double TNI_FN(tni_legendre)(double x, double n) {
+    double last = 1, y = x;
+    n = TNI_FN(tni_degree)(n);
+    if (n <= 0) return n == 0;
+    if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+    if (n > 1048576) return (double)NAN;
+    for (double k = 1; k < n && y == y; k++) {
+        const double next = ((2 * k + 1) * x * y - k * last) / (k + 1);
+        last = y;
+        y = next;
+    }
+    return y;
 }
 #endif
 
@@ -5038,6 +5718,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -5086,11 +5769,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -5211,10 +5919,38 @@ TNI_LOOP(xlogy, 2, 0)
 #if defined(TNI_LOOP) && TNI_KIND_F && TNI_ISA == 0 && defined(TNI_TYPE_F64)
 TNI_LOOP(erfc, 1, 0)
 TNI_LOOP(erfinv, 1, 0)
+TNI_LOOP(i0, 1, 0)
+TNI_LOOP(igamma, 2, 0)
+TNI_LOOP(igammac, 2, 0)
+TNI_LOOP(special_airy_ai, 1, 0)
+TNI_LOOP(special_bessel_j0, 1, 0)
+TNI_LOOP(special_bessel_j1, 1, 0)
+TNI_LOOP(special_bessel_y0, 1, 0)
+TNI_LOOP(special_bessel_y1, 1, 0)
+TNI_LOOP(special_chebyshev_polynomial_t, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_u, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_v, 2, 0)
+TNI_LOOP(special_chebyshev_polynomial_w, 2, 0)
 TNI_LOOP(special_erfcx, 1, 0)
+TNI_LOOP(special_hermite_polynomial_h, 2, 0)
+TNI_LOOP(special_hermite_polynomial_he, 2, 0)
+TNI_LOOP(special_i0e, 1, 0)
+TNI_LOOP(special_i1, 1, 0)
+TNI_LOOP(special_i1e, 1, 0)
+TNI_LOOP(special_laguerre_polynomial_l, 2, 0)
+TNI_LOOP(special_legendre_polynomial_p, 2, 0)
 TNI_LOOP(special_log_ndtr, 1, 0)
+TNI_LOOP(special_modified_bessel_k0, 1, 0)
+TNI_LOOP(special_modified_bessel_k1, 1, 0)
 TNI_LOOP(special_ndtr, 1, 0)
 TNI_LOOP(special_ndtri, 1, 0)
+TNI_LOOP(special_scaled_modified_bessel_k0, 1, 0)
+TNI_LOOP(special_scaled_modified_bessel_k1, 1, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_t, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_u, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_v, 2, 0)
+TNI_LOOP(special_shifted_chebyshev_polynomial_w, 2, 0)
+TNI_LOOP(special_spherical_bessel_j0, 1, 0)
 TNI_LOOP(special_zeta, 2, 0)
 #endif
 
@@ -5346,6 +6082,30 @@ TNI_LOOP(special_zeta, 2, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #define TNI_TYPE_C128
 TNC_FN double tnc_real(tni_complex_f64_cuda v) { return v.re; }
 
@@ -5473,6 +6233,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -5521,11 +6284,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -5720,6 +6508,30 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #undef TNC_TYPE
 #define TNI_TYPE_I32
 
@@ -6684,6 +7496,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -6732,11 +7547,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -6930,6 +7770,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #undef TNC_TYPE
 #define TNI_TYPE_I64
 
@@ -7895,6 +8759,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -7943,11 +8810,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -8145,6 +9037,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -8193,11 +9088,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -8360,6 +9280,30 @@ TNI_SELECT(where, 3, 0)
 #undef V_LOG_NDTR
 #undef V_NDTRI
 #undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
 #undef TNC_TYPE
 
 typedef tni_complex_f32_cuda tnc_c64;
@@ -9144,6 +10088,9 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_heaviside(self, values) V_SEL(V_EQ(self, V_ZERO()), values, V_SEL(V_GT(self, \
     V_ZERO()), V_ONE, V_ZERO()))
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
+#define TNI_E_i0(self) V_I0(self)
+#define TNI_E_igamma(self, other) V_IGAMMA(self, other)
+#define TNI_E_igammac(self, other) V_IGAMMAC(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -9200,12 +10147,41 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
     V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_special_airy_ai(self) V_AIRY_AI(self)
+#define TNI_E_special_bessel_j0(self) V_J0(self)
+#define TNI_E_special_bessel_j1(self) V_J1(self)
+#define TNI_E_special_bessel_y0(self) V_Y0(self)
+#define TNI_E_special_bessel_y1(self) V_Y1(self)
+#define TNI_E_special_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(x, n)
+#define TNI_E_special_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(x, n)
+#define TNI_E_special_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(x, n)
+#define TNI_E_special_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(x, n)
 #define TNI_E_special_entr(self) V_SEL(V_LT(self, V_ZERO()), V_SET(-INFINITY), V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_NEG(V_MUL(self, V_LOG(self)))))
 #define TNI_E_special_erfcx(self) V_ERFCX(self)
+#define TNI_E_special_hermite_polynomial_h(x, n) V_HERMITE_H(x, n)
+#define TNI_E_special_hermite_polynomial_he(x, n) V_HERMITE_HE(x, n)
+#define TNI_E_special_i0e(self) V_I0E(self)
+#define TNI_E_special_i1(self) V_I1(self)
+#define TNI_E_special_i1e(self) V_I1E(self)
+#define TNI_E_special_laguerre_polynomial_l(x, n) V_LAGUERRE_L(x, n)
+#define TNI_E_special_legendre_polynomial_p(x, n) V_LEGENDRE_P(x, n)
 #define TNI_E_special_log_ndtr(self) V_LOG_NDTR(self)
+#define TNI_E_special_modified_bessel_k0(self) V_K0(self)
+#define TNI_E_special_modified_bessel_k1(self) V_K1(self)
 #define TNI_E_special_ndtr(self) V_NDTR(self)
 #define TNI_E_special_ndtri(self) V_NDTRI(self)
+#define TNI_E_special_scaled_modified_bessel_k0(self) V_K0E(self)
+#define TNI_E_special_scaled_modified_bessel_k1(self) V_K1E(self)
+#define TNI_E_special_shifted_chebyshev_polynomial_t(x, n) V_CHEBYSHEV_T(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_u(x, n) V_CHEBYSHEV_U(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_v(x, n) V_CHEBYSHEV_V(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_shifted_chebyshev_polynomial_w(x, n) V_CHEBYSHEV_W(V_SUB(V_ADD(x, x), \
+    V_ONE), n)
+#define TNI_E_special_spherical_bessel_j0(self) V_SPHERICAL_J0(self)
 #define TNI_E_special_xlog1py(self, other) V_SEL(V_ISNAN(other), other, V_SEL(V_EQ(self, \
     V_ZERO()), V_ZERO(), V_MUL(self, V_LOG1P(other))))
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
@@ -9275,6 +10251,9 @@ TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(heaviside, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(i0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igamma, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(igammac, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -9323,11 +10302,36 @@ TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(special_airy_ai, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_j1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_bessel_y1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_t, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_shifted_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_spherical_bessel_j0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)

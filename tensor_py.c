@@ -3032,6 +3032,17 @@ static const char *const py_docs_comment[] = {
     "sqrt(self^2 + other^2) without overflow on the way. Infinite if either is infinite, even if the\n"
     "other is NaN. Two integer tensors are refused.\n"
     "(*), (*) -> broadcast, floating",
+    /* i0 */
+    "The modified Bessel function of the first kind of order 0.\n"
+    "(*) -> (*), floating",
+    /* igamma */
+    "The lower incomplete gamma function, regularized: the integral of t^(a - 1) e^-t from 0 to x\n"
+    "over gamma(a), a self and x other. Two integer tensors are refused.\n"
+    "(*), (*) -> broadcast, floating",
+    /* igammac */
+    "The upper incomplete gamma function, regularized: 1 - igamma, with all digits where it is\n"
+    "small.\n"
+    "(*), (*) -> broadcast, floating",
     /* imag */
     "The imaginary part of a complex tensor, as a view.\n"
     "self (*) complex -> (*) real",
@@ -3647,20 +3658,101 @@ static const char *const py_docs_comment[] = {
     "The elements sorted along dim, and the index of each before. Stable: equal elements keep their\n"
     "order. NaN counts as the largest.\n"
     "self (*) -> values, indices (*)",
+    /* special_airy_ai */
+    "Airy's function Ai. It has no gradient, as in torch.\n"
+    "(*) -> (*), floating",
+    /* special_bessel_j0 */
+    "The Bessel function of the first kind of order 0.\n"
+    "(*) -> (*), floating",
+    /* special_bessel_j1 */
+    "The Bessel function of the first kind of order 1.\n"
+    "(*) -> (*), floating",
+    /* special_bessel_y0 */
+    "The Bessel function of the second kind of order 0; -inf at 0, NaN below.\n"
+    "(*) -> (*), floating",
+    /* special_bessel_y1 */
+    "The Bessel function of the second kind of order 1; -inf at 0, NaN below.\n"
+    "(*) -> (*), floating",
+    /* special_chebyshev_polynomial_t */
+    "Chebyshev's polynomial of the first kind of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_chebyshev_polynomial_u */
+    "Chebyshev's polynomial of the second kind of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_chebyshev_polynomial_v */
+    "Chebyshev's polynomial of the third kind of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_chebyshev_polynomial_w */
+    "Chebyshev's polynomial of the fourth kind of degree n.\n"
+    "(*), (*) -> broadcast, floating",
     /* special_entr */
     "-self log(self), the entropy of a probability; 0 at 0, -inf below.\n"
     "(*) -> (*), floating",
     /* special_erfcx */
     "e^(self^2) erfc(self).\n"
     "(*) -> (*), floating",
+    /* special_hermite_polynomial_h */
+    "The physicist's Hermite polynomial of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_hermite_polynomial_he */
+    "The probabilist's Hermite polynomial of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_i0e */
+    "i0(self) e^-|self|.\n"
+    "(*) -> (*), floating",
+    /* special_i1 */
+    "The modified Bessel function of the first kind of order 1.\n"
+    "(*) -> (*), floating",
+    /* special_i1e */
+    "special_i1(self) e^-|self|.\n"
+    "(*) -> (*), floating",
+    /* special_laguerre_polynomial_l */
+    "Laguerre's polynomial of degree n.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_legendre_polynomial_p */
+    "Legendre's polynomial of degree n.\n"
+    "(*), (*) -> broadcast, floating",
     /* special_log_ndtr */
     "log(ndtr(self)), with all digits also where ndtr is 0 or 1.\n"
+    "(*) -> (*), floating",
+    /* special_modified_bessel_i0 */
+    "i0, by another name.\n"
+    "(*) -> (*), floating",
+    /* special_modified_bessel_i1 */
+    "special_i1, by another name.\n"
+    "(*) -> (*), floating",
+    /* special_modified_bessel_k0 */
+    "The modified Bessel function of the second kind of order 0; infinite at 0, NaN below.\n"
+    "(*) -> (*), floating",
+    /* special_modified_bessel_k1 */
+    "The modified Bessel function of the second kind of order 1; infinite at 0, NaN below.\n"
     "(*) -> (*), floating",
     /* special_ndtr */
     "The distribution function of the normal distribution: erfc(-self / sqrt(2)) / 2.\n"
     "(*) -> (*), floating",
     /* special_ndtri */
     "The inverse of ndtr: infinite at 0 and 1, NaN beyond.\n"
+    "(*) -> (*), floating",
+    /* special_scaled_modified_bessel_k0 */
+    "special_modified_bessel_k0(self) e^self. It has no gradient, as in torch.\n"
+    "(*) -> (*), floating",
+    /* special_scaled_modified_bessel_k1 */
+    "special_modified_bessel_k1(self) e^self. It has no gradient, as in torch.\n"
+    "(*) -> (*), floating",
+    /* special_shifted_chebyshev_polynomial_t */
+    "Chebyshev's polynomial of the first kind of degree n, at 2 x - 1.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_shifted_chebyshev_polynomial_u */
+    "Chebyshev's polynomial of the second kind of degree n, at 2 x - 1.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_shifted_chebyshev_polynomial_v */
+    "Chebyshev's polynomial of the third kind of degree n, at 2 x - 1.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_shifted_chebyshev_polynomial_w */
+    "Chebyshev's polynomial of the fourth kind of degree n, at 2 x - 1.\n"
+    "(*), (*) -> broadcast, floating",
+    /* special_spherical_bessel_j0 */
+    "sin(self) / self, 1 at 0. It has no gradient, as in torch.\n"
     "(*) -> (*), floating",
     /* special_xlog1py */
     "self log(1 + other); 0 where self is 0, NaN where other is.\n"
@@ -3960,6 +4052,9 @@ static const char *const py_docs_place[] = {
     NULL /* heaviside */,
     NULL /* huber_loss */,
     NULL /* hypot */,
+    "special.i0" /* i0 */,
+    "special.gammainc" /* igamma */,
+    "special.gammaincc" /* igammac */,
     NULL /* imag */,
     NULL /* index */,
     NULL /* index_add */,
@@ -4140,11 +4235,38 @@ static const char *const py_docs_place[] = {
     NULL /* softshrink */,
     "nn.functional.softsign" /* softsign */,
     NULL /* sort */,
+    "special.airy_ai" /* special_airy_ai */,
+    "special.bessel_j0" /* special_bessel_j0 */,
+    "special.bessel_j1" /* special_bessel_j1 */,
+    "special.bessel_y0" /* special_bessel_y0 */,
+    "special.bessel_y1" /* special_bessel_y1 */,
+    "special.chebyshev_polynomial_t" /* special_chebyshev_polynomial_t */,
+    "special.chebyshev_polynomial_u" /* special_chebyshev_polynomial_u */,
+    "special.chebyshev_polynomial_v" /* special_chebyshev_polynomial_v */,
+    "special.chebyshev_polynomial_w" /* special_chebyshev_polynomial_w */,
     "special.entr" /* special_entr */,
     "special.erfcx" /* special_erfcx */,
+    "special.hermite_polynomial_h" /* special_hermite_polynomial_h */,
+    "special.hermite_polynomial_he" /* special_hermite_polynomial_he */,
+    "special.i0e" /* special_i0e */,
+    "special.i1" /* special_i1 */,
+    "special.i1e" /* special_i1e */,
+    "special.laguerre_polynomial_l" /* special_laguerre_polynomial_l */,
+    "special.legendre_polynomial_p" /* special_legendre_polynomial_p */,
     "special.log_ndtr" /* special_log_ndtr */,
+    "special.modified_bessel_i0" /* special_modified_bessel_i0 */,
+    "special.modified_bessel_i1" /* special_modified_bessel_i1 */,
+    "special.modified_bessel_k0" /* special_modified_bessel_k0 */,
+    "special.modified_bessel_k1" /* special_modified_bessel_k1 */,
     "special.ndtr" /* special_ndtr */,
     "special.ndtri" /* special_ndtri */,
+    "special.scaled_modified_bessel_k0" /* special_scaled_modified_bessel_k0 */,
+    "special.scaled_modified_bessel_k1" /* special_scaled_modified_bessel_k1 */,
+    "special.shifted_chebyshev_polynomial_t" /* special_shifted_chebyshev_polynomial_t */,
+    "special.shifted_chebyshev_polynomial_u" /* special_shifted_chebyshev_polynomial_u */,
+    "special.shifted_chebyshev_polynomial_v" /* special_shifted_chebyshev_polynomial_v */,
+    "special.shifted_chebyshev_polynomial_w" /* special_shifted_chebyshev_polynomial_w */,
+    "special.spherical_bessel_j0" /* special_spherical_bessel_j0 */,
     "special.xlog1py" /* special_xlog1py */,
     "special.zeta" /* special_zeta */,
     NULL /* split */,

@@ -2143,6 +2143,63 @@ TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other) {
     return tn_hypot_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_i0_at(const char *file, int line, const tn_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_i0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_i0_inplace_at(const char *file, int line, const tn_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_i0, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_i0(tn_tensor *self) {
+    const tn_i0_args a = {NULL, self};
+    return tn_i0_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_i0_(tn_tensor *self) {
+    const tn_i0_args a = {NULL, self};
+    return tn_i0_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_igamma_at(const char *file, int line, const tn_igamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_igamma_inplace_at(const char *file, int line, const tn_igamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_igamma(tn_tensor *self, tn_tensor *other) {
+    const tn_igamma_args a = {NULL, self, other};
+    return tn_igamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_igamma_(tn_tensor *self, tn_tensor *other) {
+    const tn_igamma_args a = {NULL, self, other};
+    return tn_igamma_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_igammac_at(const char *file, int line, const tn_igammac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igammac, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_igammac_inplace_at(const char *file, int line, const tn_igammac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_igammac, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other) {
+    const tn_igammac_args a = {NULL, self, other};
+    return tn_igammac_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other) {
+    const tn_igammac_args a = {NULL, self, other};
+    return tn_igammac_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_imag, TN_PLAIN, file, line, args, &r);
@@ -4527,6 +4584,137 @@ TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending)
     return tn_sort_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,
+    const tn_special_airy_ai_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_airy_ai, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_airy_ai(tn_tensor *self) {
+    const tn_special_airy_ai_args a = {NULL, self};
+    return tn_special_airy_ai_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_j0_at(const char *file, int line,
+    const tn_special_bessel_j0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_j0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_j0(tn_tensor *self) {
+    const tn_special_bessel_j0_args a = {NULL, self};
+    return tn_special_bessel_j0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_j1_at(const char *file, int line,
+    const tn_special_bessel_j1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_j1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_j1(tn_tensor *self) {
+    const tn_special_bessel_j1_args a = {NULL, self};
+    return tn_special_bessel_j1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_y0_at(const char *file, int line,
+    const tn_special_bessel_y0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_y0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_y0(tn_tensor *self) {
+    const tn_special_bessel_y0_args a = {NULL, self};
+    return tn_special_bessel_y0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_bessel_y1_at(const char *file, int line,
+    const tn_special_bessel_y1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_bessel_y1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_bessel_y1(tn_tensor *self) {
+    const tn_special_bessel_y1_args a = {NULL, self};
+    return tn_special_bessel_y1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_t_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_t, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_t_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_u_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_u, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_u_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_v_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_v, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_v_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_w_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_chebyshev_polynomial_w, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_chebyshev_polynomial_w_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_special_entr_at(const char *file, int line, const tn_special_entr_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_special_entr, TN_PLAIN, file, line, args, &r);
@@ -4548,6 +4736,112 @@ TN_API tn_tensor *tnp_special_erfcx(tn_tensor *self) {
     return tn_special_erfcx_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_special_hermite_polynomial_h_at(const char *file, int line,
+    const tn_special_hermite_polynomial_h_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_hermite_polynomial_h, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h(tn_tensor *x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_h_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_h_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_hermite_polynomial_he_at(const char *file, int line,
+    const tn_special_hermite_polynomial_he_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_hermite_polynomial_he, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he(tn_tensor *x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_hermite_polynomial_he_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_hermite_polynomial_he_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i0e_at(const char *file, int line, const tn_special_i0e_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i0e, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i0e(tn_tensor *self) {
+    const tn_special_i0e_args a = {NULL, self};
+    return tn_special_i0e_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i1_at(const char *file, int line, const tn_special_i1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i1(tn_tensor *self) {
+    const tn_special_i1_args a = {NULL, self};
+    return tn_special_i1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_i1e_at(const char *file, int line, const tn_special_i1e_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_i1e, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_i1e(tn_tensor *self) {
+    const tn_special_i1e_args a = {NULL, self};
+    return tn_special_i1e_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_laguerre_polynomial_l_at(const char *file, int line,
+    const tn_special_laguerre_polynomial_l_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_laguerre_polynomial_l, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l(tn_tensor *x, tn_tensor *n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_laguerre_polynomial_l_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_laguerre_polynomial_l_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_legendre_polynomial_p_at(const char *file, int line,
+    const tn_special_legendre_polynomial_p_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_legendre_polynomial_p, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p(tn_tensor *x, tn_tensor *n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_legendre_polynomial_p_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_legendre_polynomial_p_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
     const tn_special_log_ndtr_args *args) {
     tn_tensor *r;
@@ -4557,6 +4851,50 @@ TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
 TN_API tn_tensor *tnp_special_log_ndtr(tn_tensor *self) {
     const tn_special_log_ndtr_args a = {NULL, self};
     return tn_special_log_ndtr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_i0_at(const char *file, int line,
+    const tn_special_modified_bessel_i0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_i0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_i0(tn_tensor *self) {
+    const tn_special_modified_bessel_i0_args a = {NULL, self};
+    return tn_special_modified_bessel_i0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_i1_at(const char *file, int line,
+    const tn_special_modified_bessel_i1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_i1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_i1(tn_tensor *self) {
+    const tn_special_modified_bessel_i1_args a = {NULL, self};
+    return tn_special_modified_bessel_i1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_modified_bessel_k0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_k0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_k0(tn_tensor *self) {
+    const tn_special_modified_bessel_k0_args a = {NULL, self};
+    return tn_special_modified_bessel_k0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_modified_bessel_k1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_modified_bessel_k1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_modified_bessel_k1(tn_tensor *self) {
+    const tn_special_modified_bessel_k1_args a = {NULL, self};
+    return tn_special_modified_bessel_k1_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_special_ndtr_at(const char *file, int line, const tn_special_ndtr_args *args) {
@@ -4578,6 +4916,119 @@ TN_API tn_tensor *tn_special_ndtri_at(const char *file, int line,
 TN_API tn_tensor *tnp_special_ndtri(tn_tensor *self) {
     const tn_special_ndtri_args a = {NULL, self};
     return tn_special_ndtri_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_scaled_modified_bessel_k0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_scaled_modified_bessel_k0(tn_tensor *self) {
+    const tn_special_scaled_modified_bessel_k0_args a = {NULL, self};
+    return tn_special_scaled_modified_bessel_k0_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_scaled_modified_bessel_k1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_scaled_modified_bessel_k1(tn_tensor *self) {
+    const tn_special_scaled_modified_bessel_k1_args a = {NULL, self};
+    return tn_special_scaled_modified_bessel_k1_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_t_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_t, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_t_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_u_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_u, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_u_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_u_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_v_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_v, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_v_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_v_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_w_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_shifted_chebyshev_polynomial_w, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, x, n, {0, 0, 0, 0}, {0, 0, 0,
+        0}};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar(tn_tensor *x, tn_scalar n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, x, NULL, {0, 0, 0, 0}, n};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar_x(tn_scalar x, tn_tensor *n) {
+    const tn_special_shifted_chebyshev_polynomial_w_args a = {NULL, NULL, n, x, {0, 0, 0, 0}};
+    return tn_special_shifted_chebyshev_polynomial_w_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_special_spherical_bessel_j0_at(const char *file, int line,
+    const tn_special_spherical_bessel_j0_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_special_spherical_bessel_j0, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_special_spherical_bessel_j0(tn_tensor *self) {
+    const tn_special_spherical_bessel_j0_args a = {NULL, self};
+    return tn_special_spherical_bessel_j0_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_special_xlog1py_at(const char *file, int line,

@@ -106,7 +106,7 @@ TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
 TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
     const double t = x * 0.70710678118654752440;
     if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
-    return TNI_FNT(tni_log1p)(-0.5 * TNI_FN(tni_erfc)(t));
+    return TNI_FNT(tni_log1p)(-TNI_FN(tni_ndtr)(-x));
 }
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
@@ -169,3 +169,7 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
     if (fmod(s, 2) != 0) y = -y;
     return TNI_FN(tni_zeta_above)(s, f) + y;
 }
+
+#include "math_bessel.h"
+#include "math_igamma.h"
+#include "math_orthogonal.h"

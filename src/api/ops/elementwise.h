@@ -948,6 +948,270 @@ TN_USE_RESULT TN_API tn_tensor *tnp_softsign(tn_tensor *self);
 #define tn_softsign(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_softsign, .self = __VA_ARGS__))
 #endif
 
+/* --- Bessel functions of orders 0 and 1 and Airy's function, by simd/math_bessel.h --- */
+
+/* The modified Bessel function of the first kind of order 0.
+ *   schema  i0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_i0(x) */
+typedef struct tn_i0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_i0_args;
+TN_API tn_tensor *tn_i0_at(const char *file, int line, const tn_i0_args *args);
+TN_API tn_tensor *tn_i0_inplace_at(const char *file, int line, const tn_i0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_i0(tn_tensor *self);
+TN_API tn_tensor *tnp_i0_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_i0(...) TNI_CALL(tn_i0, .self = __VA_ARGS__)
+#define tn_i0_(...) TNI_CALL_AS(tn_i0_inplace_at, tn_i0_args, .self = __VA_ARGS__)
+#endif
+
+/* i0(self) e^-|self|.
+ *   schema  special_i0e(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i0e(x) */
+typedef struct tn_special_i0e_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i0e_args;
+TN_API tn_tensor *tn_special_i0e_at(const char *file, int line, const tn_special_i0e_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i0e(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i0e(...) TNI_CALL(tn_special_i0e, .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the first kind of order 1.
+ *   schema  special_i1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i1(x) */
+typedef struct tn_special_i1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i1_args;
+TN_API tn_tensor *tn_special_i1_at(const char *file, int line, const tn_special_i1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i1(...) TNI_CALL(tn_special_i1, .self = __VA_ARGS__)
+#endif
+
+/* special_i1(self) e^-|self|.
+ *   schema  special_i1e(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_i1e(x) */
+typedef struct tn_special_i1e_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_i1e_args;
+TN_API tn_tensor *tn_special_i1e_at(const char *file, int line, const tn_special_i1e_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_i1e(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_i1e(...) TNI_CALL(tn_special_i1e, .self = __VA_ARGS__)
+#endif
+
+/* i0, by another name.
+ *   schema  special_modified_bessel_i0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_i0(x) */
+typedef struct tn_special_modified_bessel_i0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_i0_args;
+TN_API tn_tensor *tn_special_modified_bessel_i0_at(const char *file, int line,
+    const tn_special_modified_bessel_i0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_i0(...) TNI_CALL(tn_special_modified_bessel_i0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_i1, by another name.
+ *   schema  special_modified_bessel_i1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_i1(x) */
+typedef struct tn_special_modified_bessel_i1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_i1_args;
+TN_API tn_tensor *tn_special_modified_bessel_i1_at(const char *file, int line,
+    const tn_special_modified_bessel_i1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_i1(...) TNI_CALL(tn_special_modified_bessel_i1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the second kind of order 0; infinite at 0, NaN below.
+ *   schema  special_modified_bessel_k0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_k0(x) */
+typedef struct tn_special_modified_bessel_k0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_k0_args;
+TN_API tn_tensor *tn_special_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_modified_bessel_k0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_k0(...) TNI_CALL(tn_special_modified_bessel_k0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The modified Bessel function of the second kind of order 1; infinite at 0, NaN below.
+ *   schema  special_modified_bessel_k1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_modified_bessel_k1(x) */
+typedef struct tn_special_modified_bessel_k1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_modified_bessel_k1_args;
+TN_API tn_tensor *tn_special_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_modified_bessel_k1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_modified_bessel_k1(...) TNI_CALL(tn_special_modified_bessel_k1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_modified_bessel_k0(self) e^self. It has no gradient, as in torch.
+ *   schema  special_scaled_modified_bessel_k0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_scaled_modified_bessel_k0(x) */
+typedef struct tn_special_scaled_modified_bessel_k0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_scaled_modified_bessel_k0_args;
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k0_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_scaled_modified_bessel_k0(...) TNI_CALL(tn_special_scaled_modified_bessel_k0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* special_modified_bessel_k1(self) e^self. It has no gradient, as in torch.
+ *   schema  special_scaled_modified_bessel_k1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_scaled_modified_bessel_k1(x) */
+typedef struct tn_special_scaled_modified_bessel_k1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_scaled_modified_bessel_k1_args;
+TN_API tn_tensor *tn_special_scaled_modified_bessel_k1_at(const char *file, int line,
+    const tn_special_scaled_modified_bessel_k1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_scaled_modified_bessel_k1(...) TNI_CALL(tn_special_scaled_modified_bessel_k1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the first kind of order 0.
+ *   schema  special_bessel_j0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_j0(x) */
+typedef struct tn_special_bessel_j0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_j0_args;
+TN_API tn_tensor *tn_special_bessel_j0_at(const char *file, int line,
+    const tn_special_bessel_j0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_j0(...) TNI_CALL(tn_special_bessel_j0, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the first kind of order 1.
+ *   schema  special_bessel_j1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_j1(x) */
+typedef struct tn_special_bessel_j1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_j1_args;
+TN_API tn_tensor *tn_special_bessel_j1_at(const char *file, int line,
+    const tn_special_bessel_j1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_j1(...) TNI_CALL(tn_special_bessel_j1, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the second kind of order 0; -inf at 0, NaN below.
+ *   schema  special_bessel_y0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_y0(x) */
+typedef struct tn_special_bessel_y0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_y0_args;
+TN_API tn_tensor *tn_special_bessel_y0_at(const char *file, int line,
+    const tn_special_bessel_y0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_y0(...) TNI_CALL(tn_special_bessel_y0, .self = __VA_ARGS__)
+#endif
+
+/* The Bessel function of the second kind of order 1; -inf at 0, NaN below.
+ *   schema  special_bessel_y1(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_bessel_y1(x) */
+typedef struct tn_special_bessel_y1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_bessel_y1_args;
+TN_API tn_tensor *tn_special_bessel_y1_at(const char *file, int line,
+    const tn_special_bessel_y1_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y1(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_bessel_y1(...) TNI_CALL(tn_special_bessel_y1, .self = __VA_ARGS__)
+#endif
+
+/* sin(self) / self, 1 at 0. It has no gradient, as in torch.
+ *   schema  special_spherical_bessel_j0(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_spherical_bessel_j0(x) */
+typedef struct tn_special_spherical_bessel_j0_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_spherical_bessel_j0_args;
+TN_API tn_tensor *tn_special_spherical_bessel_j0_at(const char *file, int line,
+    const tn_special_spherical_bessel_j0_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_spherical_bessel_j0(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_spherical_bessel_j0(...) TNI_CALL(tn_special_spherical_bessel_j0, \
+    .self = __VA_ARGS__)
+#endif
+
+/* Airy's function Ai. It has no gradient, as in torch.
+ *   schema  special_airy_ai(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_special_airy_ai(x) */
+typedef struct tn_special_airy_ai_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_special_airy_ai_args;
+TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,
+    const tn_special_airy_ai_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_airy_ai(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_special_airy_ai(...) TNI_CALL(tn_special_airy_ai, .self = __VA_ARGS__)
+#endif
+
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */
 
 /* The sine of self in radians; self may be of any size.
@@ -2077,6 +2341,48 @@ TN_USE_RESULT TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self);
 #define tn_polygamma(n_, ...) TNI_CALL(tn_polygamma, .n = n_, .self = __VA_ARGS__)
 #endif
 
+/* --- the incomplete gamma functions, by simd/math_igamma.h --- */
+
+/* The lower incomplete gamma function, regularized: the integral of t^(a - 1) e^-t from 0 to x
+ * over gamma(a), a self and x other. Two integer tensors are refused.
+ *   schema  igamma(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_igamma(x, y) */
+typedef struct tn_igamma_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_igamma_args;
+TN_API tn_tensor *tn_igamma_at(const char *file, int line, const tn_igamma_args *args);
+TN_API tn_tensor *tn_igamma_inplace_at(const char *file, int line, const tn_igamma_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_igamma(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_igamma_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_igamma(self_, ...) TNI_CALL(tn_igamma, .self = self_, .other = __VA_ARGS__)
+#define tn_igamma_(self_, ...) TNI_CALL_AS(tn_igamma_inplace_at, tn_igamma_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* The upper incomplete gamma function, regularized: 1 - igamma, with all digits where it is
+ * small.
+ *   schema  igammac(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_igammac(x, y) */
+typedef struct tn_igammac_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    TNI_NAMED_OPTIONS
+} tn_igammac_args;
+TN_API tn_tensor *tn_igammac_at(const char *file, int line, const tn_igammac_args *args);
+TN_API tn_tensor *tn_igammac_inplace_at(const char *file, int line, const tn_igammac_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_igammac(self_, ...) TNI_CALL(tn_igammac, .self = self_, .other = __VA_ARGS__)
+#define tn_igammac_(self_, ...) TNI_CALL_AS(tn_igammac_inplace_at, tn_igammac_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* --- truth, bits of integers, and the choice between two tensors, element by element --- */
 
 /* Whether both elements are true (nonzero).
@@ -2345,6 +2651,328 @@ TN_USE_RESULT TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scala
     TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
 #define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
     TNI_NUMBER_IN(.self_number, self_), TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#endif
+
+/* --- orthogonal polynomials, by simd/math_orthogonal.h --- */
+
+/* Chebyshev's polynomial of the first kind of degree n.
+ *   schema  special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_t_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_t_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_t_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_t_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_t(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_t, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_t_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the second kind of degree n.
+ *   schema  special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_u_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_u_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_u_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_u_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_u(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_u, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_u_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the third kind of degree n.
+ *   schema  special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_v_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_v_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_v_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_v_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_v(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_v, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_v_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the fourth kind of degree n.
+ *   schema  special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_chebyshev_polynomial_w_scalar(x, 3) */
+typedef struct tn_special_chebyshev_polynomial_w_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_chebyshev_polynomial_w_args;
+TN_API tn_tensor *tn_special_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_chebyshev_polynomial_w_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_chebyshev_polynomial_w(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_w, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_w_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the first kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_t_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_t_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_t_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_t_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_t_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_t(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_t_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the second kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_u_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_u_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_u_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_u_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_u_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_u(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_u_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the third kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_v_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_v_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_v_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_v_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_v_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_v(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_v_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* Chebyshev's polynomial of the fourth kind of degree n, at 2 x - 1.
+ *   schema  special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_shifted_chebyshev_polynomial_w_scalar(x, 3) */
+typedef struct tn_special_shifted_chebyshev_polynomial_w_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_shifted_chebyshev_polynomial_w_args;
+TN_API tn_tensor *tn_special_shifted_chebyshev_polynomial_w_at(const char *file, int line,
+    const tn_special_shifted_chebyshev_polynomial_w_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w(tn_tensor *x,
+    tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar(tn_tensor *x,
+    tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_shifted_chebyshev_polynomial_w(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, .n = __VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, \
+    __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_w_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), \
+    .n = __VA_ARGS__)
+#endif
+
+/* The physicist's Hermite polynomial of degree n.
+ *   schema  special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_hermite_polynomial_h_scalar(x, 3) */
+typedef struct tn_special_hermite_polynomial_h_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_hermite_polynomial_h_args;
+TN_API tn_tensor *tn_special_hermite_polynomial_h_at(const char *file, int line,
+    const tn_special_hermite_polynomial_h_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_hermite_polynomial_h(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
+    .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_hermite_polynomial_h_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_h, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* The probabilist's Hermite polynomial of degree n.
+ *   schema  special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_hermite_polynomial_he_scalar(x, 3) */
+typedef struct tn_special_hermite_polynomial_he_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_hermite_polynomial_he_args;
+TN_API tn_tensor *tn_special_hermite_polynomial_he_at(const char *file, int line,
+    const tn_special_hermite_polynomial_he_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_hermite_polynomial_he(x_, ...) TNI_CALL(tn_special_hermite_polynomial_he, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_he, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_hermite_polynomial_he_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_hermite_polynomial_he, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Laguerre's polynomial of degree n.
+ *   schema  special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_laguerre_polynomial_l_scalar(x, 3) */
+typedef struct tn_special_laguerre_polynomial_l_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_laguerre_polynomial_l_args;
+TN_API tn_tensor *tn_special_laguerre_polynomial_l_at(const char *file, int line,
+    const tn_special_laguerre_polynomial_l_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_laguerre_polynomial_l(x_, ...) TNI_CALL(tn_special_laguerre_polynomial_l, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar(x_, ...) \
+    TNI_CALL(tn_special_laguerre_polynomial_l, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_laguerre_polynomial_l_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_laguerre_polynomial_l, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#endif
+
+/* Legendre's polynomial of degree n.
+ *   schema  special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_special_legendre_polynomial_p_scalar(x, 3) */
+typedef struct tn_special_legendre_polynomial_p_args {
+    tn_tensor *out;
+    tn_tensor *x, *n;
+    tn_scalar x_number, n_number;
+    TNI_NAMED_OPTIONS
+} tn_special_legendre_polynomial_p_args;
+TN_API tn_tensor *tn_special_legendre_polynomial_p_at(const char *file, int line,
+    const tn_special_legendre_polynomial_p_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p(tn_tensor *x, tn_tensor *n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar(tn_tensor *x, tn_scalar n);
+TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar_x(tn_scalar x,
+    tn_tensor *n);
+#ifndef __cplusplus
+#define tn_special_legendre_polynomial_p(x_, ...) TNI_CALL(tn_special_legendre_polynomial_p, \
+    .x = x_, .n = __VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar(x_, ...) \
+    TNI_CALL(tn_special_legendre_polynomial_p, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
+#define tn_special_legendre_polynomial_p_scalar_x(x_, ...) \
+    TNI_CALL(tn_special_legendre_polynomial_p, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
 #endif
 
 /* --- powers and roots, element by element --- */

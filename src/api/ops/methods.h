@@ -708,6 +708,26 @@ template <class K = as_objects> typename K::one hypot(tensor_ref other, out_opti
 template <class K = as_objects> typename K::one hypot_(tensor_ref other, site at = site()) const {
     return tn::hypot_<K>(p_, other, at);
 }
+template <class K = as_objects> typename K::one i0(out_options o = {}, site at = site()) const {
+    return tn::i0<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one i0_(site at = site()) const {
+    return tn::i0_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one igamma(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::igamma<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one igamma_(tensor_ref other, site at = site()) const {
+    return tn::igamma_<K>(p_, other, at);
+}
+template <class K = as_objects> typename K::one igammac(tensor_ref other, out_options o = {},
+    site at = site()) const {
+    return tn::igammac<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one igammac_(tensor_ref other, site at = site()) const {
+    return tn::igammac_<K>(p_, other, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one imag(site at = site()) const {
     return tn::imag<K>(p_, at);
 }

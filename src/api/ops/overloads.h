@@ -1459,6 +1459,29 @@ template <class K = as_objects> inline typename K::one hypot_(tensor_ref self, t
     site at = site()) {
     return K::write(tn_hypot_inplace_at, at, {nullptr, self.value, other.value});
 }
+template <class K = as_objects> inline typename K::one i0(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_i0_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one i0_(tensor_ref self, site at = site()) {
+    return K::write(tn_i0_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> inline typename K::one igamma(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_igamma_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one igamma_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_igamma_inplace_at, at, {nullptr, self.value, other.value});
+}
+template <class K = as_objects> inline typename K::one igammac(tensor_ref self, tensor_ref other,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_igammac_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one igammac_(tensor_ref self, tensor_ref other,
+    site at = site()) {
+    return K::write(tn_igammac_inplace_at, at, {nullptr, self.value, other.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one imag(tensor_ref self,
     site at = site()) {
     return K::call(tn_imag_at, at, {self.value});
@@ -3222,6 +3245,84 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
     return K::call(tn_sort_at, at, {o.out, o.dim.value, o.descending.value, self.value}, o.out);
 }
 namespace special {
+template <class K = as_objects> inline typename K::one airy_ai(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_airy_ai_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_j0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_j0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_j1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_j1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_y0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_y0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one bessel_y1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_bessel_y1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_t(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_t_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_t(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_t_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_u(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_u_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_u(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_u_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_v(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_v_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_v(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_v_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one chebyshev_polynomial_w(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_chebyshev_polynomial_w_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one chebyshev_polynomial_w(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_chebyshev_polynomial_w_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
 template <class K = as_objects> inline typename K::one entr(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_special_entr_at, at, {o.out.value, self.value}, o.out);
@@ -3234,9 +3335,99 @@ template <class K = as_objects> inline typename K::one erfcx(tensor_ref self, ou
 }
 }
 namespace special {
+template <class K = as_objects> inline typename K::one hermite_polynomial_h(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_hermite_polynomial_h_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one hermite_polynomial_h(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_hermite_polynomial_h_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one hermite_polynomial_he(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_hermite_polynomial_he_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one hermite_polynomial_he(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_hermite_polynomial_he_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i0e(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i0e_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i1(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one i1e(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_special_i1e_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one laguerre_polynomial_l(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_laguerre_polynomial_l_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one laguerre_polynomial_l(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_laguerre_polynomial_l_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one legendre_polynomial_p(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_legendre_polynomial_p_at, at, {o.out.value, x.value, n.value, {0, 0,
+        0, 0}, n.number}, o.out);
+}
+template <class K = as_objects, class N0> inline typename K::one legendre_polynomial_p(N0 x,
+    tensor_ref n, out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_legendre_polynomial_p_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
 template <class K = as_objects> inline typename K::one log_ndtr(tensor_ref self,
     out_options o = {}, site at = site()) {
     return K::call(tn_special_log_ndtr_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_i0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_i0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_i1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_i1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_k0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_k0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one modified_bessel_k1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_modified_bessel_k1_at, at, {o.out.value, self.value}, o.out);
 }
 }
 namespace special {
@@ -3249,6 +3440,76 @@ namespace special {
 template <class K = as_objects> inline typename K::one ndtri(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_special_ndtri_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one scaled_modified_bessel_k0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_scaled_modified_bessel_k0_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one scaled_modified_bessel_k1(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_scaled_modified_bessel_k1_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_t(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_t_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_t(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_t_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_u(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_u_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_u(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_u_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_v(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_v_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_v(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_v_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one shifted_chebyshev_polynomial_w(tensor_ref x,
+    tensor_or_number n, out_options o = {}, site at = site()) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_w_at, at, {o.out.value, x.value,
+        n.value, {0, 0, 0, 0}, n.number}, o.out);
+}
+template <class K = as_objects,
+    class N0> inline typename K::one shifted_chebyshev_polynomial_w(N0 x, tensor_ref n,
+    out_options o = {}, site at = site(), typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_special_shifted_chebyshev_polynomial_w_at, at, {o.out.value, NULL, n.value,
+        is_number<N0>::scalar(x), {0, 0, 0, 0}}, o.out);
+}
+}
+namespace special {
+template <class K = as_objects> inline typename K::one spherical_bessel_j0(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_special_spherical_bessel_j0_at, at, {o.out.value, self.value}, o.out);
 }
 }
 namespace special {
@@ -3883,6 +4144,12 @@ TNI_TN_END
 #define tn_huber_loss(...) tn::huber_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot(...) tn::hypot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot_(...) tn::hypot_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_i0(...) tn::i0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_i0_(...) tn::i0_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igamma(...) tn::igamma<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igamma_(...) tn::igamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igammac(...) tn::igammac<tn::detail::as_c>(__VA_ARGS__)
+#define tn_igammac_(...) tn::igammac_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_imag(...) tn::imag<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index(...) tn::index<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_add(...) tn::index_add<tn::detail::as_c>(__VA_ARGS__)
@@ -4127,11 +4394,105 @@ TNI_TN_END
 #define tn_softshrink(...) tn::softshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softsign(...) tn::softsign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sort(...) tn::sort<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_airy_ai(...) tn::special::airy_ai<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_j0(...) tn::special::bessel_j0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_j1(...) tn::special::bessel_j1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_y0(...) tn::special::bessel_y0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_bessel_y1(...) tn::special::bessel_y1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t_scalar_x(...) \
+    tn::special::chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u_scalar_x(...) \
+    tn::special::chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v_scalar_x(...) \
+    tn::special::chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w_scalar_x(...) \
+    tn::special::chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_entr(...) tn::special::entr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_erfcx(...) tn::special::erfcx<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_h_scalar_x(...) \
+    tn::special::hermite_polynomial_h<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_hermite_polynomial_he_scalar_x(...) \
+    tn::special::hermite_polynomial_he<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i0e(...) tn::special::i0e<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i1(...) tn::special::i1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_i1e(...) tn::special::i1e<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_laguerre_polynomial_l_scalar_x(...) \
+    tn::special::laguerre_polynomial_l<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_legendre_polynomial_p_scalar_x(...) \
+    tn::special::legendre_polynomial_p<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_log_ndtr(...) tn::special::log_ndtr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_i0(...) \
+    tn::special::modified_bessel_i0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_i1(...) \
+    tn::special::modified_bessel_i1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_k0(...) \
+    tn::special::modified_bessel_k0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_modified_bessel_k1(...) \
+    tn::special::modified_bessel_k1<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_ndtr(...) tn::special::ndtr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_ndtri(...) tn::special::ndtri<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k0(...) \
+    tn::special::scaled_modified_bessel_k0<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k1(...) \
+    tn::special::scaled_modified_bessel_k1<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_t_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_t<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_u_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_u<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_v_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_v<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_shifted_chebyshev_polynomial_w_scalar_x(...) \
+    tn::special::shifted_chebyshev_polynomial_w<tn::detail::as_c>(__VA_ARGS__)
+#define tn_special_spherical_bessel_j0(...) \
+    tn::special::spherical_bessel_j0<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py_scalar(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_xlog1py_scalar_self(...) tn::special::xlog1py<tn::detail::as_c>(__VA_ARGS__)
