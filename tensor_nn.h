@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1559  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1649  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  1793  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  1883  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1619,6 +1619,96 @@ typedef struct tn_nn_dropout_forward_args {
     tn_tensor *input;
 } tn_nn_dropout_forward_args;
 #define tn_nn_dropout_forward(module, input) tn_forward(module, input)
+
+/* In training, zeroes each channel with probability p and scales the others by 1 / (1 - p).
+ *   schema  Dropout1d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) or (C, L) -> the same
+ *   example tn_nn_dropout1d(.p = 0.1) */
+typedef struct tn_nn_dropout1d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout1d_at(const char *file, int line,
+    const tn_nn_dropout1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout1d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout1d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout1d_self {
+    tn_module base;
+    tn_nn_dropout1d_args o;
+} tn_nn_dropout1d_self;
+typedef struct tn_nn_dropout1d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout1d_forward_args;
+#define tn_nn_dropout1d_forward(module, input) tn_forward(module, input)
+
+/* As Dropout1d, of images; the first dimension is always the batch.
+ *   schema  Dropout2d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, H, W) -> the same
+ *   example tn_nn_dropout2d(.p = 0.1) */
+typedef struct tn_nn_dropout2d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout2d_at(const char *file, int line,
+    const tn_nn_dropout2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout2d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout2d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout2d_self {
+    tn_module base;
+    tn_nn_dropout2d_args o;
+} tn_nn_dropout2d_self;
+typedef struct tn_nn_dropout2d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout2d_forward_args;
+#define tn_nn_dropout2d_forward(module, input) tn_forward(module, input)
+
+/* As Dropout1d, of volumes.
+ *   schema  Dropout3d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> the same
+ *   example tn_nn_dropout3d(.p = 0.1) */
+typedef struct tn_nn_dropout3d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line,
+    const tn_nn_dropout3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout3d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout3d_self {
+    tn_module base;
+    tn_nn_dropout3d_args o;
+} tn_nn_dropout3d_self;
+typedef struct tn_nn_dropout3d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout3d_forward_args;
+#define tn_nn_dropout3d_forward(module, input) tn_forward(module, input)
 
 /* Gives back a view of its input.
  *   schema  Identity(ScalarType? dtype=None, Device? device=None)
@@ -4469,6 +4559,93 @@ template <class K> class dropout : public detail::module_of<K, tn_nn_dropout_sel
 typedef rows::dropout<detail::as_objects> dropout;
 }
 namespace nn {
+struct dropout1d_options {
+    typedef dropout1d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout1d : public detail::module_of<K, tn_nn_dropout1d_self> {
+  public:
+    explicit dropout1d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout1d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout1d_at(at.file, at.line, &a));
+    }
+    explicit dropout1d(dropout1d_options o, site at = site::here()) {
+        const tn_nn_dropout1d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout1d_at(at.file, at.line, &a));
+    }
+    explicit dropout1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout1d", at);
+    }
+};
+}
+typedef rows::dropout1d<detail::as_objects> dropout1d;
+}
+namespace nn {
+struct dropout2d_options {
+    typedef dropout2d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout2d : public detail::module_of<K, tn_nn_dropout2d_self> {
+  public:
+    explicit dropout2d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout2d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout2d_at(at.file, at.line, &a));
+    }
+    explicit dropout2d(dropout2d_options o, site at = site::here()) {
+        const tn_nn_dropout2d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout2d_at(at.file, at.line, &a));
+    }
+    explicit dropout2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout2d", at);
+    }
+};
+}
+typedef rows::dropout2d<detail::as_objects> dropout2d;
+}
+namespace nn {
+struct dropout3d_options {
+    typedef dropout3d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout3d : public detail::module_of<K, tn_nn_dropout3d_self> {
+  public:
+    explicit dropout3d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout3d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout3d_at(at.file, at.line, &a));
+    }
+    explicit dropout3d(dropout3d_options o, site at = site::here()) {
+        const tn_nn_dropout3d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout3d_at(at.file, at.line, &a));
+    }
+    explicit dropout3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout3d", at);
+    }
+};
+}
+typedef rows::dropout3d<detail::as_objects> dropout3d;
+}
+namespace nn {
 struct identity_options {
     typedef identity_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -5104,6 +5281,9 @@ TNI_TN_END
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout3d(...) tn::nn::rows::dropout3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_identity(...) tn::nn::rows::identity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_flatten(...) tn::nn::rows::flatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cross_entropy_loss(...) \
@@ -5565,13 +5745,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 363344784231 is the hash of the chapters above: who includes this refers to a symbol of
+/* bb56ad4745a1 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_363344784231;
+TN_API const char tn_nn_layout_bb56ad4745a1;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_363344784231;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_bb56ad4745a1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -5589,7 +5769,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_363344784231 = 1;
+const char tn_nn_layout_bb56ad4745a1 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -6973,6 +7153,52 @@ TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_dropout(.p = 0.1)"), .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
           .sample = "p=0.5: (4,5)")
+
+static tn_tensor *dropout_channels(tn_tensor *x, double p, bool training, bool inplace,
+                                   int unbatched) {
+    const int n = (int)tn_ndim(x), first = n == unbatched ? 1 : 2;
+    int64_t size[TN_MAX_DIMS];
+    tn_tensor *mask;
+    if (!training || p == 0) return x;
+    if (n < first) {
+        tni_nn_error(TN_INVALID, "Feature dropout requires at least 2 dimensions in the input");
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) size[i] = i < first ? tn_size(x, i) : 1;
+    mask = tnp_new_ones(x, tn_ints_of(size, n), TN_NO_DTYPE, TN_NO_DEVICE);
+    mask = tnp_dropout_(mask, p, true);
+    return inplace ? tnp_mul_(x, mask) : tnp_mul(x, mask);
+}
+#define DROPOUT_ROW(name, unbatched)                                                               \
+    static bool name##_build(tn_module *m) {                                                       \
+        TN_SELF(name, s, m);                                                                       \
+        return (s->o.p >= 0 && s->o.p <= 1) ||                                                     \
+               tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p);      \
+    }                                                                                              \
+    static bool name##_forward(tn_mframe *f) {                                                     \
+        TN_FORWARD(name, s, a, f);                                                                 \
+        f->out[0] = dropout_channels(a->input, s->o.p, s->base.training, s->o.inplace, unbatched); \
+        return f->out[0] != NULL;                                                                  \
+    }
+DROPOUT_ROW(dropout1d, 2)
+TN_MODULE(dropout1d, "Dropout1d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, L) or (C, L) -> the same",
+                 .example = "tn_nn_dropout1d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout1d_build,
+          .forward = dropout1d_forward, .sample = "p=0.5: (4,5,2)")
+DROPOUT_ROW(dropout2d, 0)
+TN_MODULE(dropout2d, "Dropout2d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> the same",
+                 .example = "tn_nn_dropout2d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout2d_build,
+          .forward = dropout2d_forward, .sample = "p=0.5: (4,5,2,3)")
+DROPOUT_ROW(dropout3d, 4)
+TN_MODULE(dropout3d, "Dropout3d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> the same",
+                 .example = "tn_nn_dropout3d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout3d_build,
+          .forward = dropout3d_forward, .sample = "p=0.5: (3,4,2,1,2)")
+#undef DROPOUT_ROW
 
 static bool identity_forward(tn_mframe *f) {
     TN_FORWARD(identity, s, a, f);
@@ -13304,6 +13530,75 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL,
     NULL, 0, 0, offsetof(tn_nn_dropout_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout1d);
+static const tn_param tni_params_nn_dropout1d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout1d_args tni_defaults_nn_dropout1d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout1d = {tni_params_nn_dropout1d, &tni_defaults_nn_dropout1d,
+    tni_names_nn_dropout1d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout1d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout1d) = {"Dropout1d", &tni_make_dropout1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout2d);
+static const tn_param tni_params_nn_dropout2d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout2d_args tni_defaults_nn_dropout2d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout2d = {tni_params_nn_dropout2d, &tni_defaults_nn_dropout2d,
+    tni_names_nn_dropout2d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout2d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout2d) = {"Dropout2d", &tni_make_dropout2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout3d);
+static const tn_param tni_params_nn_dropout3d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout3d_args tni_defaults_nn_dropout3d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout3d = {tni_params_nn_dropout3d, &tni_defaults_nn_dropout3d,
+    tni_names_nn_dropout3d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout3d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout3d) = {"Dropout3d", &tni_make_dropout3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_identity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_identity);
 static const tn_param tni_params_nn_identity[] = {
@@ -13768,6 +14063,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
+        &tni_module_dropout1d,
+        &tni_module_dropout2d,
+        &tni_module_dropout3d,
         &tni_module_identity,
         &tni_module_flatten,
         &tni_module_cross_entropy_loss,
@@ -14100,6 +14398,27 @@ TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropo
 TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
     const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
     return tn_nn_dropout_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout1d_at(const char *file, int line, const tn_nn_dropout1d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout1d, args);
+}
+TN_API tn_module *tnp_nn_dropout1d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout1d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout2d_at(const char *file, int line, const tn_nn_dropout2d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout2d, args);
+}
+TN_API tn_module *tnp_nn_dropout2d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout2d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line, const tn_nn_dropout3d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout3d, args);
+}
+TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout3d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout3d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args) {
     return tn_module_make(file, line, &tni_module_identity, args);
@@ -14563,6 +14882,12 @@ TNI_EXTERN_C_END
 #define tnp_nn_embedding TNI_JOIN(TN_PREFIX, tnp_nn_embedding)
 #define tn_nn_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_dropout_at)
 #define tnp_nn_dropout TNI_JOIN(TN_PREFIX, tnp_nn_dropout)
+#define tn_nn_dropout1d_at TNI_JOIN(TN_PREFIX, tn_nn_dropout1d_at)
+#define tnp_nn_dropout1d TNI_JOIN(TN_PREFIX, tnp_nn_dropout1d)
+#define tn_nn_dropout2d_at TNI_JOIN(TN_PREFIX, tn_nn_dropout2d_at)
+#define tnp_nn_dropout2d TNI_JOIN(TN_PREFIX, tnp_nn_dropout2d)
+#define tn_nn_dropout3d_at TNI_JOIN(TN_PREFIX, tn_nn_dropout3d_at)
+#define tnp_nn_dropout3d TNI_JOIN(TN_PREFIX, tnp_nn_dropout3d)
 #define tn_nn_identity_at TNI_JOIN(TN_PREFIX, tn_nn_identity_at)
 #define tnp_nn_identity TNI_JOIN(TN_PREFIX, tnp_nn_identity)
 #define tn_nn_flatten_at TNI_JOIN(TN_PREFIX, tn_nn_flatten_at)
@@ -14631,7 +14956,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_363344784231 TNI_JOIN(TN_PREFIX, tn_nn_layout_363344784231)
+#define tn_nn_layout_bb56ad4745a1 TNI_JOIN(TN_PREFIX, tn_nn_layout_bb56ad4745a1)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -14776,6 +15101,12 @@ TNI_EXTERN_C_END
 #define tnp_nn_embedding (*tni_at_tnp_nn_embedding)
 #define tn_nn_dropout_at (*tni_at_tn_nn_dropout_at)
 #define tnp_nn_dropout (*tni_at_tnp_nn_dropout)
+#define tn_nn_dropout1d_at (*tni_at_tn_nn_dropout1d_at)
+#define tnp_nn_dropout1d (*tni_at_tnp_nn_dropout1d)
+#define tn_nn_dropout2d_at (*tni_at_tn_nn_dropout2d_at)
+#define tnp_nn_dropout2d (*tni_at_tnp_nn_dropout2d)
+#define tn_nn_dropout3d_at (*tni_at_tn_nn_dropout3d_at)
+#define tnp_nn_dropout3d (*tni_at_tnp_nn_dropout3d)
 #define tn_nn_identity_at (*tni_at_tn_nn_identity_at)
 #define tnp_nn_identity (*tni_at_tnp_nn_identity)
 #define tn_nn_flatten_at (*tni_at_tn_nn_flatten_at)
@@ -14990,6 +15321,12 @@ TNI_EXTERN_C_END
     X(tnp_nn_embedding) \
     X(tn_nn_dropout_at) \
     X(tnp_nn_dropout) \
+    X(tn_nn_dropout1d_at) \
+    X(tnp_nn_dropout1d) \
+    X(tn_nn_dropout2d_at) \
+    X(tnp_nn_dropout2d) \
+    X(tn_nn_dropout3d_at) \
+    X(tnp_nn_dropout3d) \
     X(tn_nn_identity_at) \
     X(tnp_nn_identity) \
     X(tn_nn_flatten_at) \
@@ -15062,14 +15399,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"363344784231", at, 210};
+    static const tn_exports all = {"bb56ad4745a1", at, 216};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 210 || strcmp(e->layout, "363344784231") != 0) return false;
+    if (!e || e->n != 216 || strcmp(e->layout, "bb56ad4745a1") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -143,8 +143,8 @@ matrix_exp
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
 CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
-CosineEmbeddingLoss CosineSimilarity Dropout1d
-Dropout2d Dropout3d ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
+CosineEmbeddingLoss CosineSimilarity
+ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
 Hardtanh HingeEmbeddingLoss HuberLoss InstanceNorm1d InstanceNorm2d InstanceNorm3d KLDivLoss
 LPPool1d LPPool2d LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d

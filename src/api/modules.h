@@ -1023,6 +1023,96 @@ typedef struct tn_nn_dropout_forward_args {
 } tn_nn_dropout_forward_args;
 #define tn_nn_dropout_forward(module, input) tn_forward(module, input)
 
+/* In training, zeroes each channel with probability p and scales the others by 1 / (1 - p).
+ *   schema  Dropout1d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) or (C, L) -> the same
+ *   example tn_nn_dropout1d(.p = 0.1) */
+typedef struct tn_nn_dropout1d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout1d_at(const char *file, int line,
+    const tn_nn_dropout1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout1d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout1d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout1d_self {
+    tn_module base;
+    tn_nn_dropout1d_args o;
+} tn_nn_dropout1d_self;
+typedef struct tn_nn_dropout1d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout1d_forward_args;
+#define tn_nn_dropout1d_forward(module, input) tn_forward(module, input)
+
+/* As Dropout1d, of images; the first dimension is always the batch.
+ *   schema  Dropout2d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, H, W) -> the same
+ *   example tn_nn_dropout2d(.p = 0.1) */
+typedef struct tn_nn_dropout2d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout2d_at(const char *file, int line,
+    const tn_nn_dropout2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout2d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout2d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout2d_self {
+    tn_module base;
+    tn_nn_dropout2d_args o;
+} tn_nn_dropout2d_self;
+typedef struct tn_nn_dropout2d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout2d_forward_args;
+#define tn_nn_dropout2d_forward(module, input) tn_forward(module, input)
+
+/* As Dropout1d, of volumes.
+ *   schema  Dropout3d(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> the same
+ *   example tn_nn_dropout3d(.p = 0.1) */
+typedef struct tn_nn_dropout3d_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_dropout3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line,
+    const tn_nn_dropout3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_dropout3d, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_dropout3d_self {
+    tn_module base;
+    tn_nn_dropout3d_args o;
+} tn_nn_dropout3d_self;
+typedef struct tn_nn_dropout3d_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout3d_forward_args;
+#define tn_nn_dropout3d_forward(module, input) tn_forward(module, input)
+
 /* Gives back a view of its input.
  *   schema  Identity(ScalarType? dtype=None, Device? device=None)
  *   shapes  input (*) -> (*)

@@ -924,6 +924,75 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL,
     NULL, 0, 0, offsetof(tn_nn_dropout_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout1d);
+static const tn_param tni_params_nn_dropout1d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout1d_args tni_defaults_nn_dropout1d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout1d = {tni_params_nn_dropout1d, &tni_defaults_nn_dropout1d,
+    tni_names_nn_dropout1d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout1d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout1d) = {"Dropout1d", &tni_make_dropout1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout2d);
+static const tn_param tni_params_nn_dropout2d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout2d_args tni_defaults_nn_dropout2d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout2d = {tni_params_nn_dropout2d, &tni_defaults_nn_dropout2d,
+    tni_names_nn_dropout2d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout2d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout2d) = {"Dropout2d", &tni_make_dropout2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout3d);
+static const tn_param tni_params_nn_dropout3d[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_dropout3d_args tni_defaults_nn_dropout3d = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_dropout3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout3d = {tni_params_nn_dropout3d, &tni_defaults_nn_dropout3d,
+    tni_names_nn_dropout3d, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout3d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout3d) = {"Dropout3d", &tni_make_dropout3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_identity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_identity);
 static const tn_param tni_params_nn_identity[] = {
@@ -1388,6 +1457,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
+        &tni_module_dropout1d,
+        &tni_module_dropout2d,
+        &tni_module_dropout3d,
         &tni_module_identity,
         &tni_module_flatten,
         &tni_module_cross_entropy_loss,
@@ -1720,6 +1792,27 @@ TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropo
 TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
     const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
     return tn_nn_dropout_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout1d_at(const char *file, int line, const tn_nn_dropout1d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout1d, args);
+}
+TN_API tn_module *tnp_nn_dropout1d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout1d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout2d_at(const char *file, int line, const tn_nn_dropout2d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout2d, args);
+}
+TN_API tn_module *tnp_nn_dropout2d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout2d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line, const tn_nn_dropout3d_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout3d, args);
+}
+TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout3d_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout3d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args) {
     return tn_module_make(file, line, &tni_module_identity, args);

@@ -2,6 +2,7 @@
  * Identity, Flatten. */
 #include "nn.h"
 #include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
 #include "../api/ops/indexing.h"
 #include "../api/ops/linalg.h"
 #include "../api/ops/shape.h"
@@ -89,6 +90,59 @@ TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_dropout(.p = 0.1)"), .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
           .sample = "p=0.5: (4,5)")
+
+/* Zeroes whole channels with probability p: the mask has a number for each of the first dimensions,
+ * those before and with the channel. unbatched: how many dimensions an input without batch has, or
+ * 0. */
+static tn_tensor *dropout_channels(tn_tensor *x, double p, bool training, bool inplace,
+                                   int unbatched) {
+    const int n = (int)tn_ndim(x), first = n == unbatched ? 1 : 2;
+    int64_t size[TN_MAX_DIMS];
+    tn_tensor *mask;
+    if (!training || p == 0) return x;
+    if (n < first) {
+        tni_nn_error(TN_INVALID, "Feature dropout requires at least 2 dimensions in the input");
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) size[i] = i < first ? tn_size(x, i) : 1;
+    mask = tnp_new_ones(x, tn_ints_of(size, n), TN_NO_DTYPE, TN_NO_DEVICE);
+    mask = tnp_dropout_(mask, p, true);
+    return inplace ? tnp_mul_(x, mask) : tnp_mul(x, mask);
+}
+/* build and forward of Dropout1d .. Dropout3d. */
+#define DROPOUT_ROW(name, unbatched)                                                               \
+    static bool name##_build(tn_module *m) {                                                       \
+        TN_SELF(name, s, m);                                                                       \
+        return (s->o.p >= 0 && s->o.p <= 1) ||                                                     \
+               tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p);      \
+    }                                                                                              \
+    static bool name##_forward(tn_mframe *f) {                                                     \
+        TN_FORWARD(name, s, a, f);                                                                 \
+        f->out[0] = dropout_channels(a->input, s->o.p, s->base.training, s->o.inplace, unbatched); \
+        return f->out[0] != NULL;                                                                  \
+    }
+DROPOUT_ROW(dropout1d, 2)
+/* In training, zeroes each channel with probability p and scales the others by 1 / (1 - p). */
+TN_MODULE(dropout1d, "Dropout1d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, L) or (C, L) -> the same",
+                 .example = "tn_nn_dropout1d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout1d_build,
+          .forward = dropout1d_forward, .sample = "p=0.5: (4,5,2)")
+DROPOUT_ROW(dropout2d, 0)
+/* As Dropout1d, of images; the first dimension is always the batch. */
+TN_MODULE(dropout2d, "Dropout2d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> the same",
+                 .example = "tn_nn_dropout2d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout2d_build,
+          .forward = dropout2d_forward, .sample = "p=0.5: (4,5,2,3)")
+DROPOUT_ROW(dropout3d, 4)
+/* As Dropout1d, of volumes. */
+TN_MODULE(dropout3d, "Dropout3d(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> the same",
+                 .example = "tn_nn_dropout3d(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = dropout3d_build,
+          .forward = dropout3d_forward, .sample = "p=0.5: (3,4,2,1,2)")
+#undef DROPOUT_ROW
 
 /* --- Identity, Flatten ------------------------------------------------------------------------ */
 

@@ -62,6 +62,8 @@ OWN = {  # samples of options: inputs; pools of options
     "BCELoss": ([": (4,3) (4,3)"], {"weight": ["(3)", "(4,3)"], "reduction": REDUCTION}),
     "BCEWithLogitsLoss": ([": (4,3) (4,3)"], {"weight": ["(3)", "(4,3)"], "pos_weight": ["(3)"], "reduction": REDUCTION}),
     "Dropout": ([": (4,5)"], {"p": ["0.0", "0.3", "1.0", "1.5"], "inplace": BOTH}),
+    **{f"Dropout{n}d": ([f": {shape}"], {"p": ["0.0", "0.3", "1.0", "1.5"], "inplace": BOTH})
+       for n, shape in ((1, "(4,5,2)"), (2, "(4,5,2,3)"), (3, "(3,4,2,1,2)"))},
     "Flatten": ([": (2,3,4)"], {"start_dim": ["0", "1", "-1", "-3"], "end_dim": ["0", "1", "-1", "5"]}),
     "Linear": (["3 4: (2,3)", "3 4: (3)", "3 4: (0,3)"], {"bias": BOTH}),
 }

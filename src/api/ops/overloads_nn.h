@@ -1129,6 +1129,93 @@ template <class K> class dropout : public detail::module_of<K, tn_nn_dropout_sel
 typedef rows::dropout<detail::as_objects> dropout;
 }
 namespace nn {
+struct dropout1d_options {
+    typedef dropout1d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout1d : public detail::module_of<K, tn_nn_dropout1d_self> {
+  public:
+    explicit dropout1d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout1d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout1d_at(at.file, at.line, &a));
+    }
+    explicit dropout1d(dropout1d_options o, site at = site::here()) {
+        const tn_nn_dropout1d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout1d_at(at.file, at.line, &a));
+    }
+    explicit dropout1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout1d", at);
+    }
+};
+}
+typedef rows::dropout1d<detail::as_objects> dropout1d;
+}
+namespace nn {
+struct dropout2d_options {
+    typedef dropout2d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout2d : public detail::module_of<K, tn_nn_dropout2d_self> {
+  public:
+    explicit dropout2d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout2d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout2d_at(at.file, at.line, &a));
+    }
+    explicit dropout2d(dropout2d_options o, site at = site::here()) {
+        const tn_nn_dropout2d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout2d_at(at.file, at.line, &a));
+    }
+    explicit dropout2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout2d", at);
+    }
+};
+}
+typedef rows::dropout2d<detail::as_objects> dropout2d;
+}
+namespace nn {
+struct dropout3d_options {
+    typedef dropout3d_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class dropout3d : public detail::module_of<K, tn_nn_dropout3d_self> {
+  public:
+    explicit dropout3d(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_dropout3d_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_dropout3d_at(at.file, at.line, &a));
+    }
+    explicit dropout3d(dropout3d_options o, site at = site::here()) {
+        const tn_nn_dropout3d_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_dropout3d_at(at.file, at.line, &a));
+    }
+    explicit dropout3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "dropout3d", at);
+    }
+};
+}
+typedef rows::dropout3d<detail::as_objects> dropout3d;
+}
+namespace nn {
 struct identity_options {
     typedef identity_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -1764,6 +1851,9 @@ TNI_TN_END
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_dropout3d(...) tn::nn::rows::dropout3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_identity(...) tn::nn::rows::identity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_flatten(...) tn::nn::rows::flatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cross_entropy_loss(...) \

@@ -8,6 +8,8 @@
 #include "../../api/ops/layers.h"
 #include "../../call/rowform.h"
 
+#include <math.h>
+
 /* Notes the place of the maximum of window i, if the call is recorded. */
 static void pool_index_set(const tni_pool_job *j, int64_t i, int64_t at) {
     if (!j->index_to) return;
@@ -61,6 +63,33 @@ POOL_MAX(f32, float)
 POOL_MAX(f64, double)
 POOL_MAX(i64, int64_t)
 #undef POOL_MAX
+
+/* Without places to note: a tap of all windows of a row at a time. A window begins at minus
+ * infinity, and each has an element of the input. */
+#define POOL_TAPS(S, T)                                                      \
+    static void pool_taps_##S(const tni_pool_job *j, int64_t plane) {        \
+        const tni_pool_shape *s = &j->s;                                     \
+        const T *from = (const T *)j->from + plane * s->h * s->w;            \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                          \
+        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                   \
+            const int64_t y = p * s->sh - s->ph;                             \
+            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);       \
+            for (int64_t q = 0; q < s->ow; q++) to[q] = (T)-INFINITY;        \
+            for (int64_t r = rows.begin; r < rows.end; r++)                  \
+                for (int64_t c = 0; c < s->kw; c++) {                        \
+                    const int64_t x = c * s->dw - s->pw;                     \
+                    const pool_part in = pool_inside(x, s->sw, s->ow, s->w); \
+                    const int64_t row = (y + r * s->dh) * s->w + x;          \
+                    for (int64_t q = in.begin; q < in.end; q++) {            \
+                        const T v = from[row + q * s->sw], best = to[q];     \
+                        to[q] = v > best || v != v ? v : best;               \
+                    }                                                        \
+                }                                                            \
+        }                                                                    \
+    }
+POOL_TAPS(f32, float)
+POOL_TAPS(f64, double)
+#undef POOL_TAPS
 
 /* Windows of 2 x 2 side by side that need no padding: the kernel's case. */
 static bool pool_is_pairs(const tni_pool_shape *s) {
@@ -148,6 +177,9 @@ static void max_pool2d_run(tn_frame *f) {
     if (compute == TN_F32 && pool_is_pairs(&j.s)) {
         TNI_PATH(pool_max_pairs);
         j.plane = pool_max_pairs;
+    } else if (!j.index_to && compute != TN_I64) {
+        TNI_PATH(pool_max_taps);
+        j.plane = compute == TN_F32 ? pool_taps_f32 : pool_taps_f64;
     } else {
         TNI_PATH(pool_max);
     }
