@@ -192,7 +192,6 @@ ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_
     "torch.autograd": "forward_ad graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",
     "torch.func": "linearize replace_all_batch_norm_modules_ stack_module_state vmap",
-    "torch.utils.data": "DistributedSampler",
     "torch.testing": "make_tensor",
 }
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.

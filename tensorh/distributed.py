@@ -326,7 +326,7 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     with _C.no_grad():
         every = tensor.new_empty((size, *tensor.shape))
         work = _call("all_gather", group, async_op, every, tensor)
-        for to, part in zip(tensor_list, every):
+        for to, part in zip(tensor_list, every, strict=True):
             to.copy_(part)
     return work
 

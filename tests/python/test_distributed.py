@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+
 import tensorh as torch
 import tensorh.distributed as dist
 from tensorh import nn
@@ -65,7 +66,7 @@ def test_says_what_is_not_there():
     with pytest.raises(ValueError, match="no store"):
         dist.init_process_group(init_method="tcp://localhost:1")
     with pytest.raises(AttributeError, match="torch.distributed"):
-        dist.fsdp
+        dist.fsdp()
 
 
 def test_exchange():
@@ -135,7 +136,9 @@ def test_groups():
 def test_errors():
     def differs(rank):
         x = torch.zeros(2 + (rank == 1))
-        with pytest.raises(RuntimeError, match=r"rank 1 calls all_reduce\(op=sum\) of float32 \(3\)"):
+        with pytest.raises(
+            RuntimeError, match=r"rank 1 calls all_reduce\(op=sum\) of float32 \(3\)"
+        ):
             dist.all_reduce(x)
         dist.barrier()
 
@@ -179,7 +182,7 @@ def test_data_parallel_training():
         return train(net, x[4 * rank : 4 * rank + 4], y[4 * rank : 4 * rank + 4])
 
     ranks = spawn(3, body)
-    for a, b, c, w in zip(*ranks, whole):
+    for a, b, c, w in zip(*ranks, whole, strict=True):
         assert torch.equal(a, b) and torch.equal(a, c)
         assert torch.allclose(a, w, rtol=1e-5, atol=1e-6)
 
@@ -210,7 +213,8 @@ def test_one_rank_of_data_parallel():
     dist.init_process_group("threads", rank=0, world_size=1)
     try:
         x, y = data()
-        for a, b in zip(train(DistributedDataParallel(model()), x, y), train(model(), x, y)):
+        mine = train(DistributedDataParallel(model()), x, y)
+        for a, b in zip(mine, train(model(), x, y), strict=True):
             assert torch.equal(a, b)
         with pytest.raises(RuntimeError, match="not needed"):
             DistributedDataParallel(nn.Tanh())
@@ -225,3 +229,36 @@ def test_one_device():
     assert [k for k, _ in DataParallel(net).named_parameters()] == ["module.weight", "module.bias"]
     with pytest.raises(NotImplementedError, match="one device"):
         DataParallel(net, device_ids=[0, 1])
+
+
+# torch 2.15: seed 0, epochs 0 and 3, of 10 items on 3 ranks
+ORDERS = {
+    (0, False, 0): [4, 5, 0, 2],
+    (0, False, 1): [1, 3, 8, 4],
+    (0, False, 2): [7, 9, 6, 1],
+    (0, True, 0): [4, 5, 0],
+    (0, True, 1): [1, 3, 8],
+    (0, True, 2): [7, 9, 6],
+    (3, False, 0): [6, 7, 1, 4],
+    (3, False, 1): [0, 8, 9, 6],
+    (3, False, 2): [3, 5, 2, 0],
+    (3, True, 0): [6, 7, 1],
+    (3, True, 1): [0, 8, 9],
+    (3, True, 2): [3, 5, 2],
+}
+
+
+def test_distributed_sampler():
+    from tensorh.utils.data import DistributedSampler
+
+    items = list(range(10))
+    for (epoch, drop_last, rank), order in ORDERS.items():
+        s = DistributedSampler(items, 3, rank, drop_last=drop_last)
+        s.set_epoch(epoch)
+        assert list(s) == order and len(s) == len(order)
+    assert list(DistributedSampler(items, 3, 1, shuffle=False)) == [1, 4, 7, 0]
+    with pytest.raises(ValueError, match="Invalid rank"):
+        DistributedSampler(items, 3, 3)
+    with pytest.raises(ValueError, match="has not been initialized"):
+        DistributedSampler(items)
+    assert spawn(2, lambda r: list(DistributedSampler(items, shuffle=False)))[1] == [1, 3, 5, 7, 9]

@@ -290,6 +290,19 @@ static bool ends_differ(int32_t r, void *user) {
 }
 static void a_message_that_does_not_fit_fails_on_both_ends(void) { spawn(2, ends_differ, NULL); }
 
+static bool tags_differ(int32_t r, void *user) {
+    tn_tensor *x = tn_full(TN_DIMS(2), (double)r);
+    CHECK(tn_group_set_limit(tn_group_current(), 0.05));
+    CHECK(!(r ? tn_distributed_recv(x, 0, .tag = 2) : tn_distributed_send(x, 1, .tag = 1)));
+    CHECK(failed_with(TN_INTERNAL, "has waited 0.05 seconds for rank") && at(x, 0) == r);
+    CHECK(tn_group_set_limit(tn_group_current(), 60));
+    CHECK(r ? tn_distributed_recv(x, 0, .tag = 3) : tn_distributed_send(x, 1, .tag = 3));
+    CHECK(at(x, 0) == 0 && still_works());
+    (void)user;
+    return true;
+}
+static void a_message_of_another_tag_is_not_taken(void) { spawn(2, tags_differ, NULL); }
+
 /* --- ranks that are missing ------------------------------------------------------------------- */
 
 static bool leaves(int32_t r, void *user) {
@@ -567,6 +580,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(calls_in_which_ranks_differ_fail_on_all_and_change_nothing),
         CHECK_TEST(a_wrong_argument_of_one_rank_is_an_error_of_all),
         CHECK_TEST(a_message_that_does_not_fit_fails_on_both_ends),
+        CHECK_TEST(a_message_of_another_tag_is_not_taken),
         CHECK_TEST(a_rank_that_leaves_or_fails_wakes_the_others),
         CHECK_TEST(a_message_to_or_from_a_rank_that_has_left_fails),
         CHECK_TEST(a_call_waits_no_longer_than_its_limit),
