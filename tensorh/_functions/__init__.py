@@ -14,8 +14,7 @@ _FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, se
 # Functions that are methods f_, too, and functions torch.f_ where torch has them.
 IN_PLACE = (
     "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm "
-    "cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
-    "index_fill ldexp logit nan_to_num put sinc xlogy"
+    "cumsum float_power index_copy index_fill put"
 ).split()
 
 
@@ -51,7 +50,7 @@ def _names():
     }
     own["range"] = own.pop("range_")
     for name in IN_PLACE:
-        if name not in ("float_power", "heaviside", "index_copy", "index_fill", "put", "cumsum"):
+        if name not in ("float_power", "index_copy", "index_fill", "put", "cumsum"):
             own[name + "_"] = _in_place(name)
     for name in dtypes._LEGACY:
         own[name] = dtypes._legacy(name)

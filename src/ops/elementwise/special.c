@@ -87,8 +87,9 @@ static bool logit_compose(tn_frame *f) {
     x = tni_as_float(f, x);
     if (a->eps.given == TN_GIVEN) {
         const double low = a->eps.value, high = 1 - low;
-        x = tnp_where_scalar_self(tnp_lt_scalar(x, tn_float(low)), tn_float(low), x);
+        tn_tensor *below = tnp_lt_scalar(x, tn_float(low));
         x = tnp_where_scalar_self(tnp_gt_scalar(x, tn_float(high)), tn_float(high), x);
+        x = tnp_where_scalar_self(below, tn_float(low), x);
     }
     r = tnp_sub(tnp_log(x), tnp_log1p(tnp_neg(x)), 1);
     if (a->eps.given != TN_GIVEN) {
