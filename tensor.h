@@ -53,12 +53,12 @@
  *   [6]  random          33  generators of torch's random numbers
  *   [7]  autograd       201  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            50  how to call an operator; the families follow
- *   [9]  words           90  enums of options, and result structs
+ *   [9]  words           93  enums of options, and result structs
  *   [10] creation       683  new tensors: constants, ranges, random numbers
  *   [11] shape          817  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   3363  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      609  sums, extremes, statistics, norms, softmax, running sums
- *   [14] linalg         975  products of matrices and vectors
+ *   [14] linalg        1078  products of matrices and vectors
  *   [15] indexing       472  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers        1111  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
@@ -77,11 +77,11 @@
  *                            alone
  *   [25] renamed         40  old names, each with a warning; they go with the next release
  *   [26] cxx            459  C++ only: what the functions of namespace tn take
- *   [27] overloads     4563  C++: every operator as a function, with default arguments
- *   [28] methods       1652  C++: every operator that takes a tensor self as a method
+ *   [27] overloads     4615  C++: every operator as a function, with default arguments
+ *   [28] methods       1670  C++: every operator that takes a tensor self as a method
  *   [29] cxx_tensor     489  C++ only: tensors that own themselves, with operators and indices
  *   [30] cxx_operators   590  C++ only: lists of tensors, operators, indices, iteration, printing
- *   [31] results        316  C++: several results of an operator
+ *   [31] results        331  C++: several results of an operator
  *   [32] cxx_autograd   288  C++ only: scopes and modes as guards, gradients, hooks, functions of
  *                            your own
  *
@@ -95,9 +95,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_f99689cc32f0)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e727ae6c97c1)
 #else
-#define TNI_NAMESPACE tn_f99689cc32f0
+#define TNI_NAMESPACE tn_e727ae6c97c1
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1459,6 +1459,9 @@ typedef struct tn_grad_input_grad_weight_grad_bias {
 typedef struct tn_mantissa_exponent {
     tn_tensor *mantissa, *exponent;
 } tn_mantissa_exponent;
+typedef struct tn_a_tau {
+    tn_tensor *a, *tau;
+} tn_a_tau;
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
@@ -7820,6 +7823,39 @@ TN_USE_RESULT TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data
     .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
 #endif
 
+/* --- the exponential of matrices: linalg.matrix_exp --- */
+
+/* The exponential of square matrices.
+ *   schema  linalg_matrix_exp(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_linalg_matrix_exp(x) */
+typedef struct tn_linalg_matrix_exp_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_exp_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linalg_matrix_exp_at(const char *file, int line,
+    const tn_linalg_matrix_exp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_exp(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_matrix_exp(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_linalg_matrix_exp, \
+    .self = __VA_ARGS__))
+#endif
+
+/* linalg_matrix_exp.
+ *   schema  matrix_exp(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n)
+ *   example tn_matrix_exp(x) */
+typedef struct tn_matrix_exp_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_matrix_exp_args;
+TN_USE_RESULT TN_API tn_tensor *tn_matrix_exp_at(const char *file, int line,
+    const tn_matrix_exp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_matrix_exp(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_matrix_exp(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_matrix_exp, .self = __VA_ARGS__))
+#endif
+
 /* --- A = Q R by Householder reflections: linalg.qr --- */
 
 /* A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is
@@ -7837,6 +7873,76 @@ TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_arg
 TN_USE_RESULT TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
 #ifndef __cplusplus
 #define tn_linalg_qr(...) TNI_CALL(tn_linalg_qr, .mode = "reduced", .A = __VA_ARGS__)
+#endif
+
+/* --- reflections as LAPACK packs them: geqrf, linalg.householder_product, orgqr, ormqr --- */
+
+/* A = Q R, packed: R on and above the diagonal, below it the vectors of the reflections whose
+ * product Q is; tau are their factors.
+ *   schema  geqrf(Tensor self) -> (Tensor a, Tensor tau)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex
+ *   example tn_geqrf(x) */
+typedef struct tn_geqrf_args {
+    tn_a_tau out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_geqrf_args;
+TN_API tn_a_tau tn_geqrf_at(const char *file, int line, const tn_geqrf_args *args);
+TN_USE_RESULT TN_API tn_a_tau tnp_geqrf(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_geqrf(...) TNI_CALL(tn_geqrf, .self = __VA_ARGS__)
+#endif
+
+/* The first columns of the product of reflections, as geqrf packs them.
+ *   schema  linalg_householder_product(Tensor input, Tensor tau) -> Tensor
+ *   shapes  (*, m, n), (*, k) -> (*, m, n), k <= n <= m
+ *   example tn_linalg_householder_product(x, t) */
+typedef struct tn_linalg_householder_product_args {
+    tn_tensor *out;
+    tn_tensor *input, *tau;
+    TNI_NAMED_OPTIONS
+} tn_linalg_householder_product_args;
+TN_API tn_tensor *tn_linalg_householder_product_at(const char *file, int line,
+    const tn_linalg_householder_product_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_householder_product(tn_tensor *input, tn_tensor *tau);
+#ifndef __cplusplus
+#define tn_linalg_householder_product(input_, ...) TNI_CALL(tn_linalg_householder_product, \
+    .input = input_, .tau = __VA_ARGS__)
+#endif
+
+/* linalg_householder_product.
+ *   schema  orgqr(Tensor self, Tensor input2) -> Tensor
+ *   shapes  (*, m, n), (*, k) -> (*, m, n), k <= n <= m
+ *   example tn_orgqr(x, t) */
+typedef struct tn_orgqr_args {
+    tn_tensor *out;
+    tn_tensor *self, *input2;
+    TNI_NAMED_OPTIONS
+} tn_orgqr_args;
+TN_API tn_tensor *tn_orgqr_at(const char *file, int line, const tn_orgqr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_orgqr(tn_tensor *self, tn_tensor *input2);
+#ifndef __cplusplus
+#define tn_orgqr(self_, ...) TNI_CALL(tn_orgqr, .self = self_, .input2 = __VA_ARGS__)
+#endif
+
+/* The product of input3 and Q (with transpose its adjoint) from the left or the right, where Q is
+ * the square product of the reflections that geqrf packs in self and input2.
+ *   schema  ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool
+ *           transpose=False) -> Tensor
+ *   shapes  (*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)
+ *   example tn_ormqr(x, t, y) */
+typedef struct tn_ormqr_args {
+    tn_tensor *out;
+    bool left, transpose;
+    tn_tensor *self, *input2, *input3;
+    TNI_NAMED_OPTIONS
+} tn_ormqr_args;
+TN_API tn_tensor *tn_ormqr_at(const char *file, int line, const tn_ormqr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ormqr(tn_tensor *self, tn_tensor *input2, tn_tensor *input3,
+    bool left, bool transpose);
+#ifndef __cplusplus
+#define tn_ormqr(self_, input2_, ...) TNI_CALL(tn_ormqr, .left = true, .self = self_, \
+    .input2 = input2_, .input3 = __VA_ARGS__)
 #endif
 
 /* --- triangular systems: linalg.solve_triangular, triangular_solve --- */
@@ -12975,6 +13081,13 @@ template <class K = as_objects> inline typename K::one gelu_tanh_(tensor_ref sel
     site at = site()) {
     return K::write(tn_gelu_tanh_inplace_at, at, {nullptr, self.value});
 }
+struct geqrf_options {
+    typedef geqrf_options self_;
+    TNI_OPTION(tn_a_tau, out, tn_a_tau())
+};
+template <class K = as_objects> inline typename K::template many<tn_a_tau>::type geqrf(tensor_ref self, geqrf_options o = {}, site at = site()) {
+    return K::call(tn_geqrf_at, at, {o.out, self.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one gt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_gt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -13373,6 +13486,13 @@ template <class K = as_objects> inline typename K::one eigvalsh(tensor_ref self,
 }
 }
 namespace linalg {
+template <class K = as_objects> inline typename K::one householder_product(tensor_ref input,
+    tensor_ref tau, out_options o = {}, site at = site()) {
+    return K::call(tn_linalg_householder_product_at, at, {o.out.value, input.value, tau.value},
+        o.out);
+}
+}
+namespace linalg {
 template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
     site at = site()) {
     return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
@@ -13476,6 +13596,12 @@ template <class K = as_objects> inline typename K::one lu_solve(tensor_ref LU, t
     tensor_ref B, lu_solve_options o, site at = site()) {
     return K::call(tn_linalg_lu_solve_at, at, {o.out.value, o.left.value, o.adjoint.value,
         LU.value, pivots.value, B.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_exp(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_exp_at, at, {self.value});
 }
 }
 namespace linalg {
@@ -14015,6 +14141,10 @@ template <class K = as_objects> inline typename K::one matmul(tensor_ref self, t
     out_options o = {}, site at = site()) {
     return K::call(tn_matmul_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_exp(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_matrix_exp_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
     out_options o = {}, site at = site()) {
     return K::call(tn_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
@@ -14363,6 +14493,27 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one ones_like(t
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ones_like(tensor_ref self,
     ones_like_options o, site at = site()) {
     return K::call(tn_ones_like_at, at, {o.dtype, o.device, self.value});
+}
+template <class K = as_objects> inline typename K::one orgqr(tensor_ref self, tensor_ref input2,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_orgqr_at, at, {o.out.value, self.value, input2.value}, o.out);
+}
+struct ormqr_options {
+    typedef ormqr_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, transpose, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ormqr(tensor_ref self,
+    tensor_ref input2, tensor_ref input3, flag left = true, flag transpose = false,
+    site at = site()) {
+    return K::call(tn_ormqr_at, at, {nullptr, left.value, transpose.value, self.value,
+        input2.value, input3.value});
+}
+template <class K = as_objects> inline typename K::one ormqr(tensor_ref self, tensor_ref input2,
+    tensor_ref input3, ormqr_options o, site at = site()) {
+    return K::call(tn_ormqr_at, at, {o.out.value, o.left.value, o.transpose.value, self.value,
+        input2.value, input3.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one outer(tensor_ref self, tensor_ref vec2,
     out_options o = {}, site at = site()) {
@@ -15723,6 +15874,7 @@ TNI_TN_END
 #define tn_gelu_erf_backward(...) tn::gelu_erf_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh(...) tn::gelu_tanh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh_(...) tn::gelu_tanh_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
@@ -15786,6 +15938,8 @@ TNI_TN_END
 #define tn_linalg_eigh(...) tn::linalg::eigh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigh_of(...) tn::linalg::eigh_of<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigvalsh(...) tn::linalg::eigvalsh<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_householder_product(...) \
+    tn::linalg::householder_product<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lstsq(...) tn::linalg::lstsq<tn::detail::as_c>(__VA_ARGS__)
@@ -15794,6 +15948,7 @@ TNI_TN_END
 #define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_exp(...) tn::linalg::matrix_exp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_rank(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_rank_float(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
@@ -15859,6 +16014,7 @@ TNI_TN_END
 #define tn_masked_scatter_(...) tn::masked_scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_select(...) tn::masked_select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
+#define tn_matrix_exp(...) tn::matrix_exp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matrix_power(...) tn::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
@@ -15908,6 +16064,8 @@ TNI_TN_END
 #define tn_one_hot(...) tn::one_hot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ones(...) tn::ones<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ones_like(...) tn::ones_like<tn::detail::as_c>(__VA_ARGS__)
+#define tn_orgqr(...) tn::orgqr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ormqr(...) tn::ormqr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
@@ -16817,6 +16975,9 @@ template <class K = as_objects> typename K::one gelu_tanh(out_options o = {}, si
 template <class K = as_objects> typename K::one gelu_tanh_(site at = site()) const {
     return tn::gelu_tanh_<K>(p_, at);
 }
+template <class K = as_objects> typename K::template many<tn_a_tau>::type geqrf(geqrf_options o = {}, site at = site()) const {
+    return tn::geqrf<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one gt(tensor_or_number other, out_options o = {},
     site at = site()) const {
     return tn::gt<K>(p_, other, o, at);
@@ -17129,6 +17290,9 @@ template <class K = as_objects> typename K::one matmul(tensor_ref other, out_opt
     site at = site()) const {
     return tn::matmul<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one matrix_exp(site at = site()) const {
+    return tn::matrix_exp<K>(p_, at);
+}
 template <class K = as_objects> typename K::one matrix_power(integer n, out_options o = {},
     site at = site()) const {
     return tn::matrix_power<K>(p_, n, o, at);
@@ -17327,6 +17491,18 @@ template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(tn_dtype
 template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(ones_like_options o,
     site at = site()) const {
     return tn::ones_like<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one orgqr(tensor_ref input2, out_options o = {},
+    site at = site()) const {
+    return tn::orgqr<K>(p_, input2, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one ormqr(tensor_ref input2,
+    tensor_ref input3, flag left = true, flag transpose = false, site at = site()) const {
+    return tn::ormqr<K>(p_, input2, input3, left, transpose, at);
+}
+template <class K = as_objects> typename K::one ormqr(tensor_ref input2, tensor_ref input3,
+    ormqr_options o, site at = site()) const {
+    return tn::ormqr<K>(p_, input2, input3, o, at);
 }
 template <class K = as_objects> typename K::one outer(tensor_ref vec2, out_options o = {},
     site at = site()) const {
@@ -18942,6 +19118,21 @@ struct detail::in_objects<tn_mantissa_exponent> {
         return r;
     }
 };
+struct a_tau {
+    tensor a, tau;
+};
+template <>
+struct detail::in_objects<tn_a_tau> {
+    typedef a_tau type;
+    static type made(const tn_a_tau &c) {
+        type r = {tensor::take(c.a), tensor::take(c.tau)};
+        return r;
+    }
+    static type borrowed(const tn_a_tau &c) {
+        type r = {tensor(c.a), tensor(c.tau)};
+        return r;
+    }
+};
 struct L_info {
     tensor L, info;
 };
@@ -19496,13 +19687,13 @@ TNI_TN_END
 #include TN_HEADER_NAME
 #endif
 
-/* f99689cc32f0 is the hash of the chapters above: who includes this refers to a symbol of
+/* e727ae6c97c1 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_f99689cc32f0;
+TN_API const char tn_layout_e727ae6c97c1;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_f99689cc32f0;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_e727ae6c97c1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -19520,7 +19711,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_f99689cc32f0 = 1;
+const char tn_layout_e727ae6c97c1 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -20995,7 +21186,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 405 };
+enum { TNI_ROW_COUNT = 411 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -21273,6 +21464,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_geqrf);
+TN_PRIV_DECLARE(tn_row, tni_row_geqrf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
@@ -21355,6 +21548,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh_of);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh_of);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvalsh);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvalsh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_householder_product);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_householder_product);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv_ex);
@@ -21371,6 +21566,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_factor_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_factor_ex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_solve);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_solve);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_exp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_rank);
@@ -21467,6 +21664,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
 TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_matrix_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_matrix_exp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matrix_power);
 TN_PRIV_DECLARE(tn_row, tni_row_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max);
@@ -21545,6 +21744,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
 TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_orgqr);
+TN_PRIV_DECLARE(tn_row, tni_row_orgqr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ormqr);
+TN_PRIV_DECLARE(tn_row, tni_row_ormqr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_outer);
 TN_PRIV_DECLARE(tn_row, tni_row_outer);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
@@ -51858,6 +52061,138 @@ TN_OPERATOR(lu_solve, "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -
                    .example = "tn_lu_solve(y, x, pivots)"),
             .forms = TN_OUT, .compose = lu_solve_compose, .sample = "(3,2) (3,3):pd (3):i32:pivots")
 
+/* src/ops/linalg/matrix_exp.c - the exponential of matrices: linalg.matrix_exp */
+
+static const double mexp_reach[] = {1.495585217958292e-2, 2.539398330063230e-1,
+                                    9.504178996162932e-1, 2.097847961257068, 5.371920351148152};
+static const double mexp_weights[][14] = {
+    {120, 60, 12, 1},
+    {30240, 15120, 3360, 420, 30, 1},
+    {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1},
+    {17643225600.0, 8821612800.0, 2075673600.0, 302702400, 30270240, 2162160, 110880, 3960, 90, 1},
+    {64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
+     129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0,
+     960960.0, 16380.0, 182.0, 1.0}};
+
+static void mexp_add(const tni_planes *to, const tni_planes *from, double weight, bool add) {
+    for (int part = 0; part < 2 && to->at[part]; part++)
+        for (int64_t i = 0; i < to->m * to->n; i++) {
+            double *x = (double *)(void *)to->at[part] + i;
+            const double y = ((const double *)(const void *)from->at[part])[i];
+            *x = add ? fma(weight, y, *x) : weight * y;
+        }
+}
+static void mexp_times(const tni_planes *to, const tni_planes *a, const tni_planes *b) {
+    tni_planes_product(to, a, TNI_AS_IS, b, TNI_AS_IS, 1, false);
+}
+static double mexp_norm(const tni_planes *a) {
+    double most = 0;
+    for (int64_t c = 0; c < a->n; c++) {
+        double sum = 0;
+        for (int64_t r = 0; r < a->m; r++) {
+            const tni_pair v = tni_planes_get(a, r, c);
+            sum += sqrt(fma(v.re, v.re, v.im * v.im));
+        }
+        if (!(sum <= most)) most = sum;
+        if (most != most) return most;
+    }
+    return most;
+}
+
+enum { EXP_A, EXP_U, EXP_V, EXP_W, EXP_POWERS, EXP_PLANES = 9 };
+
+static void mexp_parts(const tni_planes *p, int degree) {
+    const double *b = mexp_weights[degree];
+    const int top = degree < 4 ? degree + 1 : 3;
+    tni_planes_unit(&p[EXP_POWERS]);
+    mexp_times(&p[EXP_POWERS + 1], &p[EXP_A], &p[EXP_A]);
+    for (int k = 2; k <= top; k++)
+        mexp_times(&p[EXP_POWERS + k], &p[EXP_POWERS + k - 1], &p[EXP_POWERS + 1]);
+    for (int odd = 0; odd <= 1; odd++) {
+        const tni_planes *to = odd ? &p[EXP_W] : &p[EXP_V];
+        if (degree == 4) {
+            for (int k = 1; k <= 3; k++)
+                mexp_add(&p[EXP_U], &p[EXP_POWERS + k], b[6 + 2 * k + odd], k > 1);
+            mexp_times(to, &p[EXP_POWERS + 3], &p[EXP_U]);
+        }
+        for (int k = 0; k <= top; k++)
+            mexp_add(to, &p[EXP_POWERS + k], b[2 * k + odd], degree == 4 || k > 0);
+    }
+    mexp_times(&p[EXP_U], &p[EXP_A], &p[EXP_W]);
+}
+static bool mexp_of(const tni_planes *p, int32_t *pivots) {
+    const double norm = mexp_norm(&p[EXP_A]);
+    int degree = 0, squarings = 0;
+    if (norm - norm != 0) return false;
+    while (degree < 4 && norm > mexp_reach[degree]) degree++;
+    if (norm > mexp_reach[4]) frexp(norm / mexp_reach[4], &squarings);
+    tni_planes_scale(&p[EXP_A], -squarings);
+    mexp_parts(p, degree);
+    mexp_add(&p[EXP_A], &p[EXP_V], 1, false);
+    mexp_add(&p[EXP_A], &p[EXP_U], 1, true);
+    mexp_add(&p[EXP_V], &p[EXP_U], -1, true);
+    tni_lu_factor(&p[EXP_V], pivots);
+    tni_lu_solve(&p[EXP_V], pivots, &p[EXP_A], false);
+    for (; squarings > 0; squarings--) {
+        mexp_times(&p[EXP_W], &p[EXP_A], &p[EXP_A]);
+        tni_planes_copy(&p[EXP_A], &p[EXP_W]);
+    }
+    return true;
+}
+
+static int mexp_wide(const tn_tensor *a) { return tni_is_complex(a->dtype) ? TN_C128 : TN_F64; }
+static bool mexp_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    const int64_t n = a->ndim < 2 ? 0 : a->size[a->ndim - 1];
+    int64_t rows;
+    if (!tni_matrix_fits(f, a, "self", true)) return false;
+    if (!tni_mul(n, EXP_PLANES, &rows))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_announce(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           tni_planes_ask(f, mexp_wide(a), rows, n, 0, 0, n);
+}
+static void mexp_task(tn_frame *f, int64_t i, void *scratch) {
+    const tn_tensor *in = f->in[0];
+    const int64_t n = in->size[in->ndim - 1];
+    tni_planes p[EXP_PLANES];
+    for (int k = 0; k < EXP_PLANES; k++) p[k] = tni_planes_in(f, &scratch, mexp_wide(in), n, n);
+    tni_planes_load(&p[EXP_A], in, in, i, TNI_AS_IS);
+    if (!mexp_of(p, (int32_t *)scratch))
+        for (int64_t k = 0; k < n * n; k++)
+            tni_planes_set(&p[EXP_A], k % n, k / n, tni_re_im(NAN, NAN));
+    tni_planes_store(&p[EXP_A], f->out[0], i, TNI_AS_IS);
+}
+static void mexp_run(tn_frame *f) {
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(f->in[0]), tni_effort(30 * n * n * n), mexp_task);
+}
+static void mexp_grad(tn_gradient *g) {
+    tn_tensor *a = tni_adjoint(g->in[0]), *d = g->incoming[0], *rows[2], *parts[2];
+    const int64_t n = g->in[0]->size[g->in[0]->ndim - 1];
+    parts[0] = a;
+    parts[1] = d;
+    rows[0] = tnp_cat(tn_tensors_of(parts, 2), -1);
+    parts[0] = tnp_mul_scalar(a, tn_int(0));
+    parts[1] = a;
+    rows[1] = tnp_cat(tn_tensors_of(parts, 2), -1);
+    a = tnp_linalg_matrix_exp(tnp_cat(tn_tensors_of(rows, 2), -2));
+    tn_give(g, 0, tnp_narrow(tnp_narrow(a, -2, 0, n), -1, n, n));
+}
+TN_OPERATOR(linalg_matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_linalg_matrix_exp(x)",
+                   .differs = "call: not of 16-bit floats, as every factorization"),
+            .needs = "self", .check = mexp_check, .run = mexp_run, .grad = mexp_grad,
+            .sample = "(3,3) | (2,4,4) | (3,3):invertible | (0,0):f64 | (1,1) | (7,7):pd")
+static bool matrix_exp_compose(tn_frame *f) {
+    f->out[0] = tnp_linalg_matrix_exp(f->in[0]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(matrix_exp, "matrix_exp(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n)", .example = "tn_matrix_exp(x)",
+                   .differs = "call: not of 16-bit floats, as every factorization"),
+            .compose = matrix_exp_compose, .sample = "(3,3) | (2,4,4)")
+
 /* src/ops/linalg/qr.c - A = Q R by Householder reflections: linalg.qr */
 
 enum { QR_REDUCED, QR_COMPLETE, QR_R };
@@ -51973,6 +52308,225 @@ TN_OPERATOR(linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Te
             .sample = "(4,3):invertible | (2,3,3):invertible | (2,5):invertible | "
                       "(2,3):invertible mode=complete | (3,2):invertible mode=complete | "
                       "(4,3):invertible mode=r | (2,0,3) | (3,0) | (40,35):distinct")
+
+/* src/ops/linalg/reflections.c - reflections as LAPACK packs them: geqrf, linalg.householder_product, orgqr, ormqr */
+
+static int64_t least_of(const tn_tensor *a) {
+    const int64_t m = a->size[a->ndim - 2], n = a->size[a->ndim - 1];
+    return m < n ? m : n;
+}
+static bool reflections_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_t q, int64_t k,
+                            int64_t columns) {
+    int64_t more;
+    if (!tni_reflectors_size(m, columns, &more) || !tni_add(more, k, &more))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tni_planes_ask(f, dtype, m, n, m, q, more);
+}
+static bool geqrf_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    int64_t size[TN_MAX_DIMS];
+    if (!tni_matrix_fits(f, a, "self", false)) return false;
+    memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
+    size[a->ndim - 2] = least_of(a);
+    return tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           tn_announce(f, 1, (tn_dtype)a->dtype, a->ndim - 1, size) &&
+           reflections_ask(f, a->dtype, a->size[a->ndim - 2], a->size[a->ndim - 1], 0, least_of(a),
+                           a->size[a->ndim - 1]);
+}
+static void geqrf_task(tn_frame *f, int64_t i, void *scratch) {
+    const tn_tensor *in = f->in[0];
+    tn_tensor *tau = f->out[1];
+    const int64_t m = in->size[in->ndim - 2], n = in->size[in->ndim - 1], k = least_of(in);
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, m, n),
+                     taus = tni_planes_in(f, &scratch, in->dtype, k, 1);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, in->dtype, m, n);
+    tni_planes_load(&a, in, in, i, TNI_AS_IS);
+    tni_qr_factor(&r, &a, &taus);
+    tni_planes_store(&a, f->out[0], i, TNI_AS_IS);
+    for (int64_t j = 0; j < k; j++) {
+        const tni_pair v = tni_planes_get(&taus, j, 0);
+        tni_element_set(tni_bytes_at(tau) + (i * k + j) * tni_dtype_size(tau), tau->dtype,
+                        tni_is_complex(tau->dtype) ? tn_complex(v.re, v.im) : tn_float(v.re));
+    }
+}
+static double geqrf_work(const tn_tensor *a) {
+    return 4.0 * (double)a->size[a->ndim - 2] * (double)a->size[a->ndim - 1] * (double)least_of(a);
+}
+static void geqrf_run(tn_frame *f) {
+    tn_each(f, tni_batches(f->in[0]), tni_effort(geqrf_work(f->in[0])), geqrf_task);
+}
+TN_OPERATOR(
+    geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+    TN_DOC(.shapes = "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
+           .example = "tn_geqrf(x)"),
+    .forms = TN_OUT, .check = geqrf_check, .run = geqrf_run,
+    .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct | (0,3):f64 | (2,0):f64")
+
+static void load_taus(const tni_planes *to, const tn_tensor *tau, const tn_tensor *like,
+                      int64_t i) {
+    const char *at = tni_batch_at(tau, 1, like, i);
+    const int64_t step = tau->stride[tau->ndim - 1] * tni_dtype_size(tau);
+    for (int64_t j = 0; j < to->m; j++) {
+        const tn_scalar v = tni_element(at + j * step, tau->dtype);
+        tni_planes_set(to, j, 0, tni_re_im(v.real, to->at[1] ? v.imaginary : 0));
+    }
+}
+static bool taus_fit(tn_frame *f, const tn_tensor *a, const char *name, const tn_tensor *tau,
+                     const char *tau_name) {
+    if (a->dtype != tau->dtype)
+        return tn_fail(f, TN_TYPE, "%s is %s, but %s is %s", name, tni_dtype(a->dtype)->text,
+                       tau_name, tni_dtype(tau->dtype)->text);
+    if (tau->ndim != a->ndim - 1 ||
+        memcmp(tau->size, a->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) != 0)
+        return tn_fail(f, TN_INVALID, "%s must have the batches of %s and one dimension more",
+                       tau_name, name);
+    if (tau->size[tau->ndim - 1] > least_of(a))
+        return tn_fail(f, TN_INVALID, "%s has %lld factors, but %s is %lld x %lld", tau_name,
+                       (long long)tau->size[tau->ndim - 1], name, (long long)a->size[a->ndim - 2],
+                       (long long)a->size[a->ndim - 1]);
+    return true;
+}
+static bool product_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0], *tau = f->in[1];
+    int64_t m, n;
+    if (!tni_matrix_fits(f, a, "input", false) || !taus_fit(f, a, "input", tau, "tau"))
+        return false;
+    m = a->size[a->ndim - 2];
+    n = a->size[a->ndim - 1];
+    if (m < n)
+        return tn_fail(f, TN_INVALID,
+                       "input must have at least as many rows as columns, got %lld x %lld",
+                       (long long)m, (long long)n);
+    return tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           reflections_ask(f, a->dtype, m, n, n, tau->size[tau->ndim - 1], n);
+}
+static void product_task(tn_frame *f, int64_t i, void *scratch) {
+    const tn_tensor *in = f->in[0], *tau = f->in[1];
+    const int64_t m = in->size[in->ndim - 2], n = in->size[in->ndim - 1],
+                  k = tau->size[tau->ndim - 1];
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, m, n),
+                     q = tni_planes_in(f, &scratch, in->dtype, m, n),
+                     taus = tni_planes_in(f, &scratch, in->dtype, k, 1);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, in->dtype, m, n);
+    tni_planes_load(&a, in, in, i, TNI_AS_IS);
+    load_taus(&taus, tau, in, i);
+    tni_reflections_product(&r, &a, k, 0, &taus, &q);
+    tni_planes_store(&q, f->out[0], i, TNI_AS_IS);
+}
+static void product_run(tn_frame *f) {
+    tn_each(f, tni_batches(f->in[0]), tni_effort(geqrf_work(f->in[0])), product_task);
+}
+static tn_tensor *reflected(tn_tensor *v, tn_tensor *factor, tn_tensor *x) {
+    return tnp_sub(x, tnp_mul(factor, tnp_matmul(v, tnp_matmul(tni_adjoint(v), x))), 1);
+}
+static void product_grad(tn_gradient *g) {
+    tn_tensor *in = g->in[0], *tau = g->in[1], *p = g->out[0], *d = g->incoming[0], *columns[64],
+              *factors[64], *gv = NULL, *gt = NULL;
+    const int64_t k = tau->size[tau->ndim - 1], n = in->size[in->ndim - 1];
+    tn_tensor *packed = tni_diagonal_filled(tnp_tril(in, -1), 1);
+    int held = 0;
+    for (int64_t i = 0; i < k; i++) {
+        tn_tensor *v = tnp_narrow(packed, -1, i, 1),
+                  *t = tnp_unsqueeze(tnp_narrow(tau, -1, i, 1), -1),
+                  *vv = tnp_matmul(tni_adjoint(v), v), *s, *a, *b, *tc;
+        s = tnp_div(t, tnp_sub_scalar(tnp_mul(t, vv), tn_int(1), 1));
+        tc = t && tni_is_complex(t->dtype) ? tnp_conj(t) : t;
+        p = reflected(v, s, p);
+        a = tnp_matmul(tni_adjoint(p), v);
+        b = tnp_matmul(tni_adjoint(d), v);
+        factors[held] = tnp_neg(tnp_squeeze_dim(tnp_matmul(tni_adjoint(b), a), -1));
+        columns[held] =
+            tnp_neg(tnp_add(tnp_mul(tc, tnp_matmul(d, a)), tnp_mul(t, tnp_matmul(p, b)), 1));
+        if (!columns[held]) return;
+        d = reflected(v, tc, d);
+        if (++held < 63 && i < k - 1) continue;
+        columns[0] = tnp_cat(tn_tensors_of(columns, held), -1);
+        factors[0] = tnp_cat(tn_tensors_of(factors, held), -1);
+        held = 1;
+    }
+    if (k > 0) {
+        gv = columns[0];
+        gt = factors[0];
+    }
+    if (!gv) return;
+    if (n > k) {
+        int64_t size[TN_MAX_DIMS];
+        tn_tensor *parts[2];
+        tni_matrix_shape(size, in, in->size[in->ndim - 2], n - k);
+        parts[0] = gv;
+        parts[1] =
+            tnp_zeros(tni_ints(size, in->ndim), (tn_dtype)in->dtype, (tn_device_id)in->device);
+        gv = tnp_cat(tn_tensors_of(parts, 2), -1);
+    }
+    if (g->want[0]) tn_give(g, 0, tnp_tril(gv, -1));
+    if (g->want[1]) tn_give(g, 1, gt);
+}
+TN_OPERATOR(linalg_householder_product,
+            "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
+                   .example = "tn_linalg_householder_product(x, t)"),
+            .forms = TN_OUT, .needs = "input,tau,result", .check = product_check,
+            .run = product_run, .grad = product_grad,
+            .sample = "(3,3) (3) | (2,4,3) (2,2) | (5,2) (2) | (0,0):f64 (0):f64")
+static bool orgqr_compose(tn_frame *f) {
+    f->out[0] = tnp_linalg_householder_product(f->in[0], f->in[1]);
+    return f->out[0] != NULL;
+}
+TN_OPERATOR(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
+                   .example = "tn_orgqr(x, t)"),
+            .forms = TN_OUT, .compose = orgqr_compose, .sample = "(3,3) (3) | (2,4,3) (2,2)")
+
+static bool ormqr_check(tn_frame *f) {
+    TN_ARGS(ormqr, o, f);
+    const tn_tensor *a = f->in[0], *tau = f->in[1], *c = f->in[2];
+    int64_t m, columns;
+    if (!tni_matrix_fits(f, a, "self", false) || !taus_fit(f, a, "self", tau, "input2") ||
+        !tni_matrix_fits(f, c, "input3", false))
+        return false;
+    m = c->size[c->ndim - (o->left ? 2 : 1)];
+    columns = c->size[c->ndim - (o->left ? 1 : 2)];
+    if (a->dtype != c->dtype || a->ndim != c->ndim ||
+        memcmp(a->size, c->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) != 0 ||
+        m != a->size[a->ndim - 2])
+        return tn_fail(f, TN_INVALID,
+                       "input3 must have the dtype and the batches of self, and its rows as %s",
+                       o->left ? "rows" : "columns");
+    return tn_announce_columns(f, 0, (tn_dtype)a->dtype, c->ndim, c->size) &&
+           reflections_ask(f, a->dtype, m, a->size[a->ndim - 1], columns, tau->size[tau->ndim - 1],
+                           columns);
+}
+static void ormqr_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(ormqr, o, f);
+    const tn_tensor *in = f->in[0], *tau = f->in[1], *c = f->in[2];
+    const int64_t m = in->size[in->ndim - 2], n = in->size[in->ndim - 1],
+                  k = tau->size[tau->ndim - 1], columns = c->size[c->ndim - (o->left ? 1 : 2)];
+    const int turned = o->left ? TNI_AS_IS : TNI_ADJOINT;
+    const tni_planes a = tni_planes_in(f, &scratch, in->dtype, m, n),
+                     x = tni_planes_in(f, &scratch, in->dtype, m, columns),
+                     taus = tni_planes_in(f, &scratch, in->dtype, k, 1);
+    tni_reflectors r = tni_reflectors_in(f, &scratch, in->dtype, m, columns);
+    tni_planes_load(&a, in, in, i, TNI_AS_IS);
+    tni_planes_load(&x, c, c, i, turned);
+    load_taus(&taus, tau, in, i);
+    tni_reflections_apply(&r, &a, k, 0, &taus, &x, o->transpose == o->left);
+    tni_planes_store(&x, f->out[0], i, turned);
+}
+static void ormqr_run(tn_frame *f) {
+    const tn_tensor *c = f->in[2];
+    tn_each(f, tni_batches(c),
+            tni_effort(4.0 * (double)c->size[c->ndim - 1] * (double)c->size[c->ndim - 2] *
+                       (double)f->in[0]->size[f->in[0]->ndim - 1]),
+            ormqr_task);
+}
+TN_OPERATOR(ormqr,
+            "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool "
+            "transpose=False) -> Tensor",
+            TN_DOC(.shapes = "(*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)",
+                   .example = "tn_ormqr(x, t, y)"),
+            .forms = TN_OUT, .check = ormqr_check, .run = ormqr_run,
+            .sample = "(3,3) (3) (3,2) | (2,4,3) (2,3) (2,4,2) transpose=True | (4,2) (2) (3,4) "
+                      "left=False | (3,2) (2) (2,3) left=False transpose=True")
 
 /* src/ops/linalg/solve.c - triangular systems: linalg.solve_triangular, triangular_solve */
 
@@ -56373,6 +56927,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults
     offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_geqrf[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_geqrf_args, self), 0, -1, NULL},
+};
+static const tn_geqrf_args tni_defaults_geqrf = {{NULL, NULL}, NULL};
+static const char *const tni_names_geqrf[] = {"a", "tau", NULL};
+static const uint64_t tni_needs_geqrf[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_geqrf) = {tni_params_geqrf, &tni_defaults_geqrf, tni_names_geqrf,
+    tni_needs_geqrf, 1, 1, 2, 0, sizeof(tn_geqrf_args), offsetof(tn_geqrf_args, out), 0, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 138};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_gt[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_gt_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_gt_args, other), offsetof(tn_gt_args,
@@ -56384,7 +56950,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 138};
+    0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -56399,7 +56965,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 139};
+    0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -56411,7 +56977,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -56427,7 +56993,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -56440,7 +57006,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -56456,7 +57022,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -56469,7 +57035,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_i0[] = {
@@ -56481,7 +57047,7 @@ static const uint64_t tni_needs_i0[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_i0) = {tni_params_i0, &tni_defaults_i0, tni_names_i0, tni_needs_i0,
     1, 1, 1, 0, sizeof(tn_i0_args), offsetof(tn_i0_args, out), 0, tni_loops_i0, {0, 0, 0, 0, 0, 0,
-    0, 0}, 145};
+    0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igamma[] = {
@@ -56494,7 +57060,7 @@ static const uint64_t tni_needs_igamma[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igamma) = {tni_params_igamma, &tni_defaults_igamma,
     tni_names_igamma, tni_needs_igamma, 2, 2, 1, 0, sizeof(tn_igamma_args),
-    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igammac[] = {
@@ -56507,7 +57073,7 @@ static const uint64_t tni_needs_igammac[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igammac) = {tni_params_igammac, &tni_defaults_igammac,
     tni_names_igammac, tni_needs_igammac, 2, 2, 1, 0, sizeof(tn_igammac_args),
-    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -56519,7 +57085,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 148};
+    0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -56532,7 +57098,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 149};
+    0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -56549,7 +57115,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 150};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -56564,7 +57130,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -56579,7 +57145,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 152};
+    0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_interpolate[] = {
@@ -56603,7 +57169,7 @@ static const uint64_t tni_needs_interpolate[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
     tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
-    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -56615,7 +57181,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -56631,7 +57197,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 155};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -56643,7 +57209,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -56655,7 +57221,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 157};
+    0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -56667,7 +57233,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 158};
+    0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -56679,7 +57245,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -56691,7 +57257,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -56703,7 +57269,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -56720,7 +57286,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 162};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -56735,7 +57301,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -56754,7 +57320,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -56775,7 +57341,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 165};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -56788,7 +57354,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 166};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -56801,7 +57367,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 167};
+    1, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -56815,7 +57381,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 168};
+    0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -56830,7 +57396,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 169};
+    0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -56850,7 +57416,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -56865,7 +57431,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 171};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -56877,7 +57443,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -56892,7 +57458,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 173};
+    0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -56910,7 +57476,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -56922,7 +57488,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -56935,7 +57501,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -56951,7 +57517,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -56965,7 +57531,24 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_householder_product[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_linalg_householder_product_args, input), 0, -1, NULL},
+    {"tau", TN_T_TENSOR, 0, offsetof(tn_linalg_householder_product_args, tau), 0, -1, NULL},
+};
+static const tn_linalg_householder_product_args tni_defaults_linalg_householder_product = {NULL,
+    NULL, NULL};
+static const char *const tni_names_linalg_householder_product[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_householder_product[] = {UINT64_C(0x100000003),
+    UINT64_C(0x100000003)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_householder_product)
+    = {tni_params_linalg_householder_product, &tni_defaults_linalg_householder_product,
+    tni_names_linalg_householder_product, tni_needs_linalg_householder_product, 2, 2, 1, 0,
+    sizeof(tn_linalg_householder_product_args), offsetof(tn_linalg_householder_product_args, out),
+    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -56977,7 +57560,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -56992,7 +57575,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 180};
+    0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -57011,7 +57594,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 181};
+    0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -57030,7 +57613,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 182};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -57044,7 +57627,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -57059,7 +57642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 184};
+    0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -57078,7 +57661,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    185};
+    187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -57098,7 +57681,19 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 186};
+    0, 0, 0, 0, 0}, 188};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_matrix_exp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_matrix_exp_args, self), 0, -1, NULL},
+};
+static const tn_linalg_matrix_exp_args tni_defaults_linalg_matrix_exp = {NULL};
+static const char *const tni_names_linalg_matrix_exp[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_matrix_exp[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_exp) = {tni_params_linalg_matrix_exp,
+    &tni_defaults_linalg_matrix_exp, tni_names_linalg_matrix_exp, tni_needs_linalg_matrix_exp, 1,
+    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -57112,7 +57707,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -57128,7 +57723,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -57149,7 +57744,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    189};
+    192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -57162,7 +57757,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -57176,7 +57771,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -57196,7 +57791,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -57209,7 +57804,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 193};
+    0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -57222,7 +57817,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -57235,7 +57830,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 195};
+    0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -57251,7 +57846,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 196};
+    0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -57270,7 +57865,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 197};
+    0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -57288,7 +57883,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 198};
+    0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -57309,7 +57904,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 199};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -57325,7 +57920,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -57345,7 +57940,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -57360,7 +57955,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 202};
+    0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -57374,7 +57969,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 203};
+    0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -57391,7 +57986,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -57413,7 +58008,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -57428,7 +58023,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 206};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -57445,7 +58040,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -57460,7 +58055,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -57478,7 +58073,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -57490,7 +58085,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 210};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -57502,7 +58097,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 211};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -57514,7 +58109,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -57526,7 +58121,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -57541,7 +58136,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -57560,7 +58155,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -57573,7 +58168,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -57586,7 +58181,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 217};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -57598,7 +58193,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -57611,7 +58206,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -57623,7 +58218,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -57636,7 +58231,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -57649,7 +58244,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 222};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -57663,7 +58258,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -57682,7 +58277,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -57696,7 +58291,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool1d[] = {
@@ -57713,7 +58308,7 @@ static const uint64_t tni_needs_lp_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
     tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool2d[] = {
@@ -57730,7 +58325,7 @@ static const uint64_t tni_needs_lp_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
     tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -57744,7 +58339,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 228};
+    0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -57758,7 +58353,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 229};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -57775,7 +58370,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -57790,7 +58385,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -57805,7 +58400,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 232};
+    0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -57818,7 +58413,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -57831,7 +58426,19 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 234};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 237};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_matrix_exp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_matrix_exp_args, self), 0, -1, NULL},
+};
+static const tn_matrix_exp_args tni_defaults_matrix_exp = {NULL};
+static const char *const tni_names_matrix_exp[] = {"result", NULL};
+static const uint64_t tni_needs_matrix_exp[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_exp) = {tni_params_matrix_exp, &tni_defaults_matrix_exp,
+    tni_names_matrix_exp, tni_needs_matrix_exp, 1, 1, 1, 0, sizeof(tn_matrix_exp_args), UINT16_MAX,
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -57845,7 +58452,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 235};
+    0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -57857,7 +58464,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -57871,7 +58478,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -57884,7 +58491,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d[] = {
@@ -57905,7 +58512,7 @@ static const uint64_t tni_needs_max_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
     tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -57926,7 +58533,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -57955,7 +58562,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    241};
+    245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -57980,7 +58587,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 242};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -57993,7 +58600,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 243};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -58009,7 +58616,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -58023,7 +58630,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -58035,7 +58642,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 246};
+    0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -58049,7 +58656,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -58062,7 +58669,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 248};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -58075,7 +58682,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -58088,7 +58695,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    250};
+    254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -58102,7 +58709,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -58117,7 +58724,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 252};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -58131,7 +58738,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 253};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -58144,7 +58751,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    254};
+    258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -58157,7 +58764,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -58176,7 +58783,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -58191,7 +58798,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -58205,7 +58812,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 258};
+    0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -58217,7 +58824,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -58235,7 +58842,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -58254,7 +58861,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -58271,7 +58878,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -58289,7 +58896,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -58302,7 +58909,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 264};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -58320,7 +58927,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -58344,7 +58951,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 266};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -58363,7 +58970,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 267};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -58375,7 +58982,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -58393,7 +59000,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -58409,7 +59016,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -58422,7 +59029,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -58437,7 +59044,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -58453,7 +59060,36 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_orgqr[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_orgqr_args, self), 0, -1, NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_orgqr_args, input2), 0, -1, NULL},
+};
+static const tn_orgqr_args tni_defaults_orgqr = {NULL, NULL, NULL};
+static const char *const tni_names_orgqr[] = {"result", NULL};
+static const uint64_t tni_needs_orgqr[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_orgqr) = {tni_params_orgqr, &tni_defaults_orgqr, tni_names_orgqr,
+    tni_needs_orgqr, 2, 2, 1, 0, sizeof(tn_orgqr_args), offsetof(tn_orgqr_args, out), 0, NULL, {0,
+    1, 0, 0, 0, 0, 0, 0}, 278};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ormqr[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_ormqr_args, self), 0, -1, NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_ormqr_args, input2), 0, -1, NULL},
+    {"input3", TN_T_TENSOR, 0, offsetof(tn_ormqr_args, input3), 0, -1, NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_ormqr_args, left), 0, -1, NULL},
+    {"transpose", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_ormqr_args, transpose), 0, -1, NULL},
+};
+static const tn_ormqr_args tni_defaults_ormqr = {NULL, true, false, NULL, NULL, NULL};
+static const char *const tni_names_ormqr[] = {"result", NULL};
+static const uint64_t tni_needs_ormqr[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
+    tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
+    1, 2, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -58466,7 +59102,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 274};
+    1, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -58479,7 +59115,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -58492,7 +59128,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -58505,7 +59141,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 277};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -58520,7 +59156,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 278};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -58533,7 +59169,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 279};
+    0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -58547,7 +59183,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    280};
+    286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -58563,7 +59199,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -58575,7 +59211,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -58592,7 +59228,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -58606,7 +59242,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -58625,7 +59261,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -58646,7 +59282,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 286};
+    0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -58663,7 +59299,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -58677,7 +59313,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -58691,7 +59327,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -58708,7 +59344,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -58720,7 +59356,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 291};
+    0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -58732,7 +59368,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -58744,7 +59380,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -58758,7 +59394,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 294};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -58771,7 +59407,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -58793,7 +59429,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    296};
+    302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -58818,7 +59454,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 297};
+    0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -58831,7 +59467,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -58846,7 +59482,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -58858,7 +59494,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -58870,7 +59506,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -58886,7 +59522,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 302};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -58910,7 +59546,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 303};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -58925,7 +59561,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 304};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -58940,7 +59576,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 305};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -58956,7 +59592,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 306};
+    2, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -58981,7 +59617,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 307};
+    5, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -58995,7 +59631,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -59007,7 +59643,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 309};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -59019,7 +59655,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -59033,7 +59669,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 311};
+    0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -59045,7 +59681,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -59057,7 +59693,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -59069,7 +59705,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -59083,7 +59719,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 315};
+    0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -59095,7 +59731,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -59107,7 +59743,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -59119,7 +59755,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -59135,7 +59771,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 319};
+    0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -59147,7 +59783,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -59164,7 +59800,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -59179,7 +59815,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 322};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -59195,7 +59831,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 323};
+    0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -59211,7 +59847,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -59226,7 +59862,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 325};
+    0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -59238,7 +59874,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -59252,7 +59888,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 327};
+    0, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_airy_ai[] = {
@@ -59265,7 +59901,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
     &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
     0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
-    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j0[] = {
@@ -59278,7 +59914,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
     &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
     1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
-    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j1[] = {
@@ -59291,7 +59927,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
     &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
     1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
-    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y0[] = {
@@ -59304,7 +59940,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
     &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
     1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
-    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y1[] = {
@@ -59317,7 +59953,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
     &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
     1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
-    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
@@ -59335,7 +59971,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
     tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_t_args),
     offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 333};
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
@@ -59353,7 +59989,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
     tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_u_args),
     offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 334};
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
@@ -59371,7 +60007,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
     tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_v_args),
     offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 335};
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
@@ -59389,7 +60025,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
     tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_w_args),
     offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 336};
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -59402,7 +60038,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -59415,7 +60051,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_h[] = {
@@ -59432,7 +60068,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
     = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
     tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
-    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 339};
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_he[] = {
@@ -59449,7 +60085,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
     = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
     tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
-    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 340};
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i0e[] = {
@@ -59461,7 +60097,7 @@ static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
     tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
-    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 341};
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1[] = {
@@ -59473,7 +60109,7 @@ static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
     tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
-    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1e[] = {
@@ -59485,7 +60121,7 @@ static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
     tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
-    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_laguerre_polynomial_l[] = {
@@ -59502,7 +60138,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
     = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
     tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
     sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
-    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 344};
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_legendre_polynomial_p[] = {
@@ -59519,7 +60155,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
     = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
     tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
     sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
-    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 345};
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -59532,7 +60168,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i0[] = {
@@ -59547,7 +60183,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
     = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
     tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i1[] = {
@@ -59562,7 +60198,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
     = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
     tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k0[] = {
@@ -59577,7 +60213,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
     = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
     tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
-    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k1[] = {
@@ -59592,7 +60228,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
     = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
     tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
-    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -59605,7 +60241,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -59618,7 +60254,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
@@ -59635,7 +60271,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
     tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k0_args),
     offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
@@ -59652,7 +60288,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
     tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k1_args),
     offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
@@ -59672,7 +60308,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
     tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 355};
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
@@ -59692,7 +60328,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
     tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
@@ -59712,7 +60348,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
     tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 357};
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
@@ -59732,7 +60368,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
     tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 358};
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_spherical_bessel_j0[] = {
@@ -59747,7 +60383,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
     = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
     tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
     sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
-    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -59764,7 +60400,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 360};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -59781,7 +60417,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 361};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -59795,7 +60431,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 362};
+    0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -59810,7 +60446,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 363};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -59822,7 +60458,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 364};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -59834,7 +60470,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -59846,7 +60482,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 366};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -59859,7 +60495,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 367};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -59872,7 +60508,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -59885,7 +60521,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -59903,7 +60539,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 370};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -59919,7 +60555,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -59935,7 +60571,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -59949,7 +60585,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 373};
+    0, 0, 0, 0, 0}, 379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -59960,7 +60596,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -59976,7 +60612,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 375};
+    0, 0, 0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -59988,7 +60624,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 376};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -60000,7 +60636,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -60014,7 +60650,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 378};
+    0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -60029,7 +60665,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    379};
+    385};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -60045,7 +60681,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 380};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -60060,7 +60696,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 381};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -60076,7 +60712,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 382};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -60092,7 +60728,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 383};
+    0, 0, 0, 0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -60105,7 +60741,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -60119,7 +60755,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -60138,7 +60774,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 386};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -60151,7 +60787,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 387};
+    0, 0, 0, 0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -60164,7 +60800,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 388};
+    0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -60176,7 +60812,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 389};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -60189,7 +60825,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -60203,7 +60839,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -60218,7 +60854,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 392};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -60234,7 +60870,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -60247,7 +60883,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -60265,7 +60901,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -60283,7 +60919,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -60296,7 +60932,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 397};
+    0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -60308,7 +60944,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 404};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -60320,7 +60956,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -60337,7 +60973,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 400};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 406};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -60352,7 +60988,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 401};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 407};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -60364,7 +61000,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 402};
+    0}, 408};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -60379,7 +61015,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 409};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -60395,7 +61031,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 404};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 410};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -60539,6 +61175,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_gelu_erf,
         &tni_row_gelu_erf_backward,
         &tni_row_gelu_tanh,
+        &tni_row_geqrf,
         &tni_row_gt,
         &tni_row_hardshrink,
         &tni_row_hardswish,
@@ -60580,6 +61217,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_linalg_eigh,
         &tni_row_linalg_eigh_of,
         &tni_row_linalg_eigvalsh,
+        &tni_row_linalg_householder_product,
         &tni_row_linalg_inv,
         &tni_row_linalg_inv_ex,
         &tni_row_linalg_lstsq,
@@ -60588,6 +61226,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_linalg_lu_factor,
         &tni_row_linalg_lu_factor_ex,
         &tni_row_linalg_lu_solve,
+        &tni_row_linalg_matrix_exp,
         &tni_row_linalg_matrix_power,
         &tni_row_linalg_matrix_rank,
         &tni_row_linalg_matrix_rank_float,
@@ -60636,6 +61275,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_masked_scatter,
         &tni_row_masked_select,
         &tni_row_matmul,
+        &tni_row_matrix_exp,
         &tni_row_matrix_power,
         &tni_row_max,
         &tni_row_max_dim,
@@ -60675,6 +61315,8 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_one_hot,
         &tni_row_ones,
         &tni_row_ones_like,
+        &tni_row_orgqr,
+        &tni_row_ormqr,
         &tni_row_outer,
         &tni_row_permute,
         &tni_row_pinverse,
@@ -62828,6 +63470,16 @@ TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self) {
     return tn_gelu_tanh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_a_tau tn_geqrf_at(const char *file, int line, const tn_geqrf_args *args) {
+    tn_a_tau r;
+    tn_call(&tni_row_geqrf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_a_tau tnp_geqrf(tn_tensor *self) {
+    const tn_geqrf_args a = {{NULL, NULL}, self};
+    return tn_geqrf_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gt, TN_PLAIN, file, line, args, &r);
@@ -63431,6 +64083,17 @@ TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO) {
     return tn_linalg_eigvalsh_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linalg_householder_product_at(const char *file, int line,
+    const tn_linalg_householder_product_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_householder_product, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_householder_product(tn_tensor *input, tn_tensor *tau) {
+    const tn_linalg_householder_product_args a = {NULL, input, tau};
+    return tn_linalg_householder_product_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
@@ -63518,6 +64181,17 @@ TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tenso
     bool adjoint) {
     const tn_linalg_lu_solve_args a = {NULL, left, adjoint, LU, pivots, B};
     return tn_linalg_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_exp_at(const char *file, int line,
+    const tn_linalg_matrix_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_exp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_exp(tn_tensor *self) {
+    const tn_linalg_matrix_exp_args a = {self};
+    return tn_linalg_matrix_exp_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
@@ -64163,6 +64837,16 @@ TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other) {
     return tn_matmul_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_matrix_exp_at(const char *file, int line, const tn_matrix_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_matrix_exp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_matrix_exp(tn_tensor *self) {
+    const tn_matrix_exp_args a = {self};
+    return tn_matrix_exp_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_matrix_power, TN_PLAIN, file, line, args, &r);
@@ -64642,6 +65326,27 @@ TN_API tn_tensor *tn_ones_like_at(const char *file, int line, const tn_ones_like
 TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device) {
     const tn_ones_like_args a = {dtype, device, self};
     return tn_ones_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_orgqr_at(const char *file, int line, const tn_orgqr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_orgqr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_orgqr(tn_tensor *self, tn_tensor *input2) {
+    const tn_orgqr_args a = {NULL, self, input2};
+    return tn_orgqr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ormqr_at(const char *file, int line, const tn_ormqr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ormqr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ormqr(tn_tensor *self, tn_tensor *input2, tn_tensor *input3, bool left,
+    bool transpose) {
+    const tn_ormqr_args a = {NULL, left, transpose, self, input2, input3};
+    return tn_ormqr_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args) {
@@ -82295,8 +83000,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_lu_solve TNI_JOIN(TN_PREFIX, tnp_linalg_lu_solve)
 #define tn_lu_solve_at TNI_JOIN(TN_PREFIX, tn_lu_solve_at)
 #define tnp_lu_solve TNI_JOIN(TN_PREFIX, tnp_lu_solve)
+#define tn_linalg_matrix_exp_at TNI_JOIN(TN_PREFIX, tn_linalg_matrix_exp_at)
+#define tnp_linalg_matrix_exp TNI_JOIN(TN_PREFIX, tnp_linalg_matrix_exp)
+#define tn_matrix_exp_at TNI_JOIN(TN_PREFIX, tn_matrix_exp_at)
+#define tnp_matrix_exp TNI_JOIN(TN_PREFIX, tnp_matrix_exp)
 #define tn_linalg_qr_at TNI_JOIN(TN_PREFIX, tn_linalg_qr_at)
 #define tnp_linalg_qr TNI_JOIN(TN_PREFIX, tnp_linalg_qr)
+#define tn_geqrf_at TNI_JOIN(TN_PREFIX, tn_geqrf_at)
+#define tnp_geqrf TNI_JOIN(TN_PREFIX, tnp_geqrf)
+#define tn_linalg_householder_product_at TNI_JOIN(TN_PREFIX, tn_linalg_householder_product_at)
+#define tnp_linalg_householder_product TNI_JOIN(TN_PREFIX, tnp_linalg_householder_product)
+#define tn_orgqr_at TNI_JOIN(TN_PREFIX, tn_orgqr_at)
+#define tnp_orgqr TNI_JOIN(TN_PREFIX, tnp_orgqr)
+#define tn_ormqr_at TNI_JOIN(TN_PREFIX, tn_ormqr_at)
+#define tnp_ormqr TNI_JOIN(TN_PREFIX, tnp_ormqr)
 #define tn_linalg_solve_triangular_at TNI_JOIN(TN_PREFIX, tn_linalg_solve_triangular_at)
 #define tnp_linalg_solve_triangular TNI_JOIN(TN_PREFIX, tnp_linalg_solve_triangular)
 #define tn_triangular_solve_at TNI_JOIN(TN_PREFIX, tn_triangular_solve_at)
@@ -82618,7 +83335,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_group_kept TNI_JOIN(TN_PREFIX, tn_group_kept)
 #define tn_plan_begin_at TNI_JOIN(TN_PREFIX, tn_plan_begin_at)
 #define tn_plan_end_at TNI_JOIN(TN_PREFIX, tn_plan_end_at)
-#define tn_layout_f99689cc32f0 TNI_JOIN(TN_PREFIX, tn_layout_f99689cc32f0)
+#define tn_layout_e727ae6c97c1 TNI_JOIN(TN_PREFIX, tn_layout_e727ae6c97c1)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -83697,8 +84414,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_lu_solve (*tni_at_tnp_linalg_lu_solve)
 #define tn_lu_solve_at (*tni_at_tn_lu_solve_at)
 #define tnp_lu_solve (*tni_at_tnp_lu_solve)
+#define tn_linalg_matrix_exp_at (*tni_at_tn_linalg_matrix_exp_at)
+#define tnp_linalg_matrix_exp (*tni_at_tnp_linalg_matrix_exp)
+#define tn_matrix_exp_at (*tni_at_tn_matrix_exp_at)
+#define tnp_matrix_exp (*tni_at_tnp_matrix_exp)
 #define tn_linalg_qr_at (*tni_at_tn_linalg_qr_at)
 #define tnp_linalg_qr (*tni_at_tnp_linalg_qr)
+#define tn_geqrf_at (*tni_at_tn_geqrf_at)
+#define tnp_geqrf (*tni_at_tnp_geqrf)
+#define tn_linalg_householder_product_at (*tni_at_tn_linalg_householder_product_at)
+#define tnp_linalg_householder_product (*tni_at_tnp_linalg_householder_product)
+#define tn_orgqr_at (*tni_at_tn_orgqr_at)
+#define tnp_orgqr (*tni_at_tnp_orgqr)
+#define tn_ormqr_at (*tni_at_tn_ormqr_at)
+#define tnp_ormqr (*tni_at_tnp_ormqr)
 #define tn_linalg_solve_triangular_at (*tni_at_tn_linalg_solve_triangular_at)
 #define tnp_linalg_solve_triangular (*tni_at_tnp_linalg_solve_triangular)
 #define tn_triangular_solve_at (*tni_at_tn_triangular_solve_at)
@@ -85106,8 +85835,20 @@ typedef struct tn_exports {
     X(tnp_linalg_lu_solve) \
     X(tn_lu_solve_at) \
     X(tnp_lu_solve) \
+    X(tn_linalg_matrix_exp_at) \
+    X(tnp_linalg_matrix_exp) \
+    X(tn_matrix_exp_at) \
+    X(tnp_matrix_exp) \
     X(tn_linalg_qr_at) \
     X(tnp_linalg_qr) \
+    X(tn_geqrf_at) \
+    X(tnp_geqrf) \
+    X(tn_linalg_householder_product_at) \
+    X(tnp_linalg_householder_product) \
+    X(tn_orgqr_at) \
+    X(tnp_orgqr) \
+    X(tn_ormqr_at) \
+    X(tnp_ormqr) \
     X(tn_linalg_solve_triangular_at) \
     X(tnp_linalg_solve_triangular) \
     X(tn_triangular_solve_at) \
@@ -85433,14 +86174,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"f99689cc32f0", at, 1399};
+    static const tn_exports all = {"e727ae6c97c1", at, 1411};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 1399 || strcmp(e->layout, "f99689cc32f0") != 0) return false;
+    if (!e || e->n != 1411 || strcmp(e->layout, "e727ae6c97c1") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

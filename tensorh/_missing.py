@@ -115,29 +115,28 @@ OutOfMemoryError StorageBase adaptive_max_pool1d alpha_dropout alpha_dropout_
 as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
 bilinear binomial blackman_window celu_ channel_shuffle clear_autocast_cache conv_tbc corrcoef
 cosine_embedding_loss cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
-empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file geqrf get_autocast_cpu_dtype
+empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce instance_norm is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss matrix_exp
+is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss
 max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
-orgqr ormqr pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
+pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
 resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
 triplet_margin_loss vmap
 """,
     "Tensor": """
-__cuda_array_interface__ cauchy_ corrcoef cov cummax cummin dim_order geometric_ geqrf grad_dtype
+__cuda_array_interface__ cauchy_ corrcoef cov cummax cummin dim_order geometric_ grad_dtype
 histc histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ istft kthvalue
-log_normal_ logcumsumexp matrix_exp median mode multinomial nanmedian nanquantile new_empty_strided
-nonzero_static orgqr ormqr pin_memory quantile record_stream renorm renorm_ resize_as
+log_normal_ logcumsumexp median mode multinomial nanmedian nanquantile new_empty_strided
+nonzero_static pin_memory quantile record_stream renorm renorm_ resize_as
 resize_as_ scatter_reduce scatter_reduce_ stft
 """,
     "torch.linalg": """
-cond eig eigvals householder_product ldl_factor ldl_factor_ex ldl_solve
-matrix_exp
+eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d

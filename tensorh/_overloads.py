@@ -163,7 +163,9 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if p == "fro" or p is None:
         p = 2
     if p == "nuc":
-        raise NotImplementedError("the nuclear norm is planned")
+        from .linalg import matrix_norm
+
+        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if not isinstance(p, (int, float)):
         return NotImplemented
     return _row("linalg_vector_norm")(input, p, dim, keepdim, dtype=dtype, out=out)

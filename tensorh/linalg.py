@@ -13,14 +13,14 @@ _norm = _C._spaces["linalg"]["vector_norm"]
 @function
 @with_out
 def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """The norm of matrices: "fro", 1, -1, inf or -inf."""
+    """The norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
     if A.dim() < 2:
         raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
     x = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return _norm(x, 2, tuple(dim), keepdim)
     if ord in ("nuc", 2, -2):
-        raise NotImplementedError(f"linalg.matrix_norm: ord={ord!r} is planned")
+        return _of_singular_values(x, ord, tuple(dim), keepdim)
     if ord not in (1, -1, _inf, -_inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     rows, columns = (d % x.dim() for d in dim)
@@ -28,6 +28,38 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None
     sums = x.abs().sum(first, keepdim=True)
     r = sums.amax(second, True) if ord > 0 else sums.amin(second, True)
     return r if keepdim else r.squeeze((rows, columns))
+
+
+def _of_singular_values(x, ord, dim, keepdim):
+    values = _C._spaces["linalg"]["svdvals"](x.movedim(dim, (-2, -1)))
+    r = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+    if keepdim:
+        for d in sorted(d % x.dim() for d in dim):
+            r = r.unsqueeze(d)
+    return r
+
+
+@function
+@with_out
+def cond(A: Tensor, p=None):
+    """The condition number: the quotient of singular values (p None, 2, -2), or of the norms p of A
+    and of its inverse."""
+    if A.dim() < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p in (None, 2, -2):
+        if A.numel() == 0:
+            raise RuntimeError("linalg.cond: the condition number of an empty matrix is not defined")
+        values = _C._spaces["linalg"]["svdvals"](A)
+        most, least = values[..., 0], values[..., -1]
+        return least / most if p == -2 else most / least
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(
+            "linalg.cond(p): A must be batches of square matrices, "
+            f"but they are {A.shape[-2]} by {A.shape[-1]} matrices"
+        )
+    inverse, info = _C._spaces["linalg"]["inv_ex"](A)
+    r = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return _C.where(info != 0, _inf, r)
 
 
 @function

@@ -2017,6 +2017,16 @@ TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self) {
     return tn_gelu_tanh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_a_tau tn_geqrf_at(const char *file, int line, const tn_geqrf_args *args) {
+    tn_a_tau r;
+    tn_call(&tni_row_geqrf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_a_tau tnp_geqrf(tn_tensor *self) {
+    const tn_geqrf_args a = {{NULL, NULL}, self};
+    return tn_geqrf_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gt, TN_PLAIN, file, line, args, &r);
@@ -2620,6 +2630,17 @@ TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO) {
     return tn_linalg_eigvalsh_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linalg_householder_product_at(const char *file, int line,
+    const tn_linalg_householder_product_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_householder_product, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_householder_product(tn_tensor *input, tn_tensor *tau) {
+    const tn_linalg_householder_product_args a = {NULL, input, tau};
+    return tn_linalg_householder_product_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_linalg_inv, TN_PLAIN, file, line, args, &r);
@@ -2707,6 +2728,17 @@ TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tenso
     bool adjoint) {
     const tn_linalg_lu_solve_args a = {NULL, left, adjoint, LU, pivots, B};
     return tn_linalg_lu_solve_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_matrix_exp_at(const char *file, int line,
+    const tn_linalg_matrix_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_matrix_exp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_matrix_exp(tn_tensor *self) {
+    const tn_linalg_matrix_exp_args a = {self};
+    return tn_linalg_matrix_exp_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
@@ -3352,6 +3384,16 @@ TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other) {
     return tn_matmul_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_matrix_exp_at(const char *file, int line, const tn_matrix_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_matrix_exp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_matrix_exp(tn_tensor *self) {
+    const tn_matrix_exp_args a = {self};
+    return tn_matrix_exp_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_matrix_power, TN_PLAIN, file, line, args, &r);
@@ -3831,6 +3873,27 @@ TN_API tn_tensor *tn_ones_like_at(const char *file, int line, const tn_ones_like
 TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device) {
     const tn_ones_like_args a = {dtype, device, self};
     return tn_ones_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_orgqr_at(const char *file, int line, const tn_orgqr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_orgqr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_orgqr(tn_tensor *self, tn_tensor *input2) {
+    const tn_orgqr_args a = {NULL, self, input2};
+    return tn_orgqr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ormqr_at(const char *file, int line, const tn_ormqr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ormqr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ormqr(tn_tensor *self, tn_tensor *input2, tn_tensor *input3, bool left,
+    bool transpose) {
+    const tn_ormqr_args a = {NULL, left, transpose, self, input2, input3};
+    return tn_ormqr_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args) {

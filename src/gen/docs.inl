@@ -471,6 +471,10 @@ static const char *const py_docs_comment[] = {
     /* gelu_tanh */
     "self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.\n"
     "(*) -> (*), floating",
+    /* geqrf */
+    "A = Q R, packed: R on and above the diagonal, below it the vectors of the reflections whose\n"
+    "product Q is; tau are their factors.\n"
+    "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
     /* gt */
     "self > other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -615,6 +619,9 @@ static const char *const py_docs_comment[] = {
     "Eigenvalues in rising order of Hermitian matrices, of which the triangle UPLO ('L' or 'U') is\n"
     "read.\n"
     "(*, n, n) -> (*, n) real",
+    /* linalg_householder_product */
+    "The first columns of the product of reflections, as geqrf packs them.\n"
+    "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
     /* linalg_inv */
     "As linalg_inv_ex, but a matrix that is singular is an error.\n"
     "(*, n, n) -> (*, n, n), float32, float64 or complex",
@@ -647,6 +654,9 @@ static const char *const py_docs_comment[] = {
     "X of A X = B, or with left=False of X A = B, where LU and pivots are linalg_lu_factor of A; with\n"
     "adjoint of the conjugate transpose of A.\n"
     "(*, n, n), (*, n), (*, n, k) -> (*, n, k)",
+    /* linalg_matrix_exp */
+    "The exponential of square matrices.\n"
+    "(*, n, n) -> (*, n, n), float32, float64 or complex",
     /* linalg_matrix_power */
     "The n-th power of square matrices, for n < 0 of their inverses.\n"
     "(*, m, m) -> (*, m, m)",
@@ -809,6 +819,9 @@ static const char *const py_docs_comment[] = {
     "The matrix product with torch's rules. A 1-D operand is a row on the left and a column on the\n"
     "right; leading dimensions are batches and broadcast. Both have one dtype, not bool.\n"
     "self (*, m, k), other (*, k, n) -> (*, m, n)",
+    /* matrix_exp */
+    "linalg_matrix_exp.\n"
+    "(*, n, n) -> (*, n, n)",
     /* matrix_power */
     "linalg_matrix_power.\n"
     "(*, m, m) -> (*, m, m)",
@@ -938,6 +951,13 @@ static const char *const py_docs_comment[] = {
     /* ones_like */
     "All elements 1, with self's sizes, dtype and order of dimensions.\n"
     "self (*) -> (*)",
+    /* orgqr */
+    "linalg_householder_product.\n"
+    "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
+    /* ormqr */
+    "The product of input3 and Q (with transpose its adjoint) from the left or the right, where Q is\n"
+    "the square product of the reflections that geqrf packs in self and input2.\n"
+    "(*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)",
     /* outer */
     "The products of each element of self and each of vec2.\n"
     "self (n), vec2 (m) -> (n, m)",
@@ -1507,6 +1527,7 @@ static const char *const py_docs_place[] = {
     NULL /* gelu_erf */,
     NULL /* gelu_erf_backward */,
     NULL /* gelu_tanh */,
+    NULL /* geqrf */,
     NULL /* gt */,
     NULL /* hardshrink */,
     NULL /* hardswish */,
@@ -1548,6 +1569,7 @@ static const char *const py_docs_place[] = {
     "linalg.eigh" /* linalg_eigh */,
     NULL /* linalg_eigh_of */,
     "linalg.eigvalsh" /* linalg_eigvalsh */,
+    "linalg.householder_product" /* linalg_householder_product */,
     "linalg.inv" /* linalg_inv */,
     "linalg.inv_ex" /* linalg_inv_ex */,
     "linalg.lstsq" /* linalg_lstsq */,
@@ -1556,6 +1578,7 @@ static const char *const py_docs_place[] = {
     "linalg.lu_factor" /* linalg_lu_factor */,
     "linalg.lu_factor_ex" /* linalg_lu_factor_ex */,
     "linalg.lu_solve" /* linalg_lu_solve */,
+    "linalg.matrix_exp" /* linalg_matrix_exp */,
     "linalg.matrix_power" /* linalg_matrix_power */,
     "linalg.matrix_rank" /* linalg_matrix_rank */,
     "linalg.matrix_rank" /* linalg_matrix_rank_float */,
@@ -1604,6 +1627,7 @@ static const char *const py_docs_place[] = {
     NULL /* masked_scatter */,
     NULL /* masked_select */,
     NULL /* matmul */,
+    NULL /* matrix_exp */,
     NULL /* matrix_power */,
     NULL /* max */,
     NULL /* max_dim */,
@@ -1643,6 +1667,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.one_hot" /* one_hot */,
     NULL /* ones */,
     NULL /* ones_like */,
+    NULL /* orgqr */,
+    NULL /* ormqr */,
     NULL /* outer */,
     NULL /* permute */,
     NULL /* pinverse */,

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 405 };
+enum { TNI_ROW_COUNT = 411 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -285,6 +285,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_geqrf);
+TN_PRIV_DECLARE(tn_row, tni_row_geqrf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
@@ -367,6 +369,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh_of);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh_of);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvalsh);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvalsh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_householder_product);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_householder_product);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv_ex);
@@ -383,6 +387,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_factor_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_factor_ex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lu_solve);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lu_solve);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_exp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_matrix_rank);
@@ -479,6 +485,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
 TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_matrix_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_matrix_exp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matrix_power);
 TN_PRIV_DECLARE(tn_row, tni_row_matrix_power);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max);
@@ -557,6 +565,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
 TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_orgqr);
+TN_PRIV_DECLARE(tn_row, tni_row_orgqr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ormqr);
+TN_PRIV_DECLARE(tn_row, tni_row_ormqr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_outer);
 TN_PRIV_DECLARE(tn_row, tni_row_outer);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);

@@ -60,6 +60,94 @@ static void hilbert_has_a_small_backward_error(void) {
         CHECK(isfinite(tn_item(tn_logdet(h))) || isnan(tn_item(tn_logdet(h))));
     }
 }
+/* Of Hermitian a: A V = V L and V^H V = I. */
+static void eigenvectors_hold(tn_tensor *a) {
+    const int64_t n = tn_size(a, 0);
+    const tn_eigenvalues_eigenvectors r = tn_linalg_eigh(a);
+    tn_tensor *v = r.eigenvectors, *l = tn_to_dtype(r.eigenvalues, tn_dtype_of(a));
+    CHECK(largest(tn_sub(tn_matmul(a, v), tn_mul(v, l))) <=
+          4 * (double)n * unit_of(tn_dtype_of(a)) * largest(tn_linalg_eigvalsh(a)));
+    CHECK(units_off(tn_matmul(adjoint(v), v), tn_eye(n, .dtype = tn_dtype_of(a)), n) < 4);
+}
+/* A = U S V^H with orthonormal U and V. */
+static void singular_vectors_hold(tn_tensor *a) {
+    const tn_U_S_Vh r = tn_linalg_svd(a, .full_matrices = false);
+    const tn_dtype dtype = tn_dtype_of(a);
+    const int64_t k = tn_size(r.S, 0);
+    tn_tensor *us = tn_mul(r.U, tn_to_dtype(r.S, dtype)), *unit = tn_eye(k, .dtype = dtype);
+    CHECK(largest(tn_sub(tn_matmul(us, r.Vh), a)) <= 4 * (double)k * unit_of(dtype) * largest(r.S));
+    CHECK(units_off(tn_matmul(adjoint(r.U), r.U), unit, k) < 4);
+    CHECK(units_off(tn_matmul(r.Vh, adjoint(r.Vh)), unit, k) < 4);
+}
+static void decompositions_of_large_and_hard_matrices_hold(void) {
+    for (int k = 0; k < 4; k++)
+        TN_SCOPE {
+            tn_tensor *a = random_matrix(130, 130, dtypes[k]);
+            eigenvectors_hold(tn_add(a, adjoint(a)));
+            singular_vectors_hold(a);
+            singular_vectors_hold(tn_narrow(a, 0, 0, 70));
+            singular_vectors_hold(tn_narrow(a, 1, 0, 70));
+        }
+    TN_SCOPE {
+        const int64_t n = 41;
+        tn_tensor *i = tn_arange(n, .dtype = TN_F64), *d, *off,
+                  *h = tn_reciprocal(tn_add_scalar(tn_add(tn_unsqueeze(i, 1), i), 1));
+        eigenvectors_hold(h); /* Hilbert */
+        singular_vectors_hold(h);
+        d = tn_mul(tn_eye(n, .dtype = TN_F64), tn_exp(tn_mul_scalar(i, -1.5))); /* graded */
+        d = tn_matmul(tn_matmul(tn_linalg_qr(random_matrix(n, n, TN_F64)).Q, d), h);
+        eigenvectors_hold(tn_add(d, adjoint(d)));
+        singular_vectors_hold(d);
+        eigenvectors_hold(tn_eye(n, .dtype = TN_F64)); /* one value n times */
+        singular_vectors_hold(tn_ones(TN_DIMS(n, n), .dtype = TN_F64));
+        singular_vectors_hold(tn_zeros(TN_DIMS(n, n), .dtype = TN_F64));
+        /* Wilkinson's W+, whose largest eigenvalues are pairs that agree to working precision */
+        off = tn_sub(tn_unsqueeze(i, 1), i);
+        d = tn_to_dtype(tn_eq_scalar(tn_abs(off), 1), TN_F64);
+        d = tn_add(d, tn_mul(tn_eye(n, .dtype = TN_F64), tn_abs(tn_sub_scalar(i, 20))));
+        eigenvectors_hold(d);
+        singular_vectors_hold(d);
+        singular_vectors_hold(tn_mul_scalar(d, 1e-300));
+        eigenvectors_hold(tn_mul_scalar(d, 1e290));
+    }
+}
+static void small_singular_values_keep_their_digits(void) {
+    /* (1 1; 0 1e-18) has the singular values sqrt(2) and 1e-18 / sqrt(2). */
+    static const double v[] = {1, 1, 0, 1e-18};
+    TN_SCOPE {
+        tn_tensor *s = tn_linalg_svdvals(tn_from(v, TN_DIMS(2, 2), TN_F64));
+        CHECK(fabs(at(s, 0) / sqrt(2) - 1) < 1e-15);
+        CHECK(at(s, 1) >= 0 && at(s, 1) < 1e-15);
+    }
+}
+static void least_squares_of_any_rank(void) {
+    TN_SCOPE {
+        tn_tensor *a = random_matrix(20, 7, TN_F64), *b = random_matrix(20, 2, TN_F64), *x, *p;
+        tn_solution_residuals_rank_singular_values r;
+        a = tn_matmul(a, random_matrix(7, 12, TN_F64)); /* rank 7 of 12 */
+        p = tn_matmul(tn_linalg_pinv_float(a), b);
+        r = tn_linalg_lstsq(a, b);
+        CHECK(tn_item(r.rank) == 7 && largest(tn_sub(r.solution, p)) < 1e-10);
+        r = tn_linalg_lstsq(adjoint(a), tn_narrow(a, 0, 0, 12), .driver = "gelsd");
+        CHECK(tn_item(r.rank) == 7 && tn_numel(r.singular_values) == 12);
+        CHECK(tn_item(tn_linalg_matrix_rank_float(a)) == 7);
+        x = random_matrix(20, 7, TN_F64);
+        r = tn_linalg_lstsq(x, b, .driver = "gels");
+        p = tn_sub(tn_matmul(x, r.solution), b);
+        CHECK(largest(tn_matmul(adjoint(x), p)) < 1e-12 && tn_numel(r.residuals) == 2);
+        REFUSED(tn_linalg_lstsq(x, b, .driver = "best").solution, TN_INVALID, "should be one of");
+        REFUSED(tn_linalg_svdvals(tn_full(TN_DIMS(3, 3), NAN)), TN_LINALG, "failed to converge");
+        REFUSED(tn_linalg_eigvalsh(tn_full(TN_DIMS(3, 3), NAN)), TN_LINALG, "failed to converge");
+    }
+}
+static void exponentials_are_those_of_numbers(void) {
+    for (double x = 1e-3; x < 600; x *= 3)
+        TN_SCOPE {
+            tn_tensor *e = tn_linalg_matrix_exp(tn_full(TN_DIMS(1, 1), -x, .dtype = TN_F64));
+            CHECK(fabs(at(e, 0) / exp(-x) - 1) < 1e-13 * (1 + x));
+        }
+}
+
 static void singular_matrices_are_named(void) {
     static const double v[] = {1, 0, 0, 1, 1, 1, 1, 1};
     TN_SCOPE {
@@ -105,6 +193,10 @@ int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(large_systems_are_solved_by_blocks),
         CHECK_TEST(hilbert_has_a_small_backward_error),
+        CHECK_TEST(decompositions_of_large_and_hard_matrices_hold),
+        CHECK_TEST(small_singular_values_keep_their_digits),
+        CHECK_TEST(least_squares_of_any_rank),
+        CHECK_TEST(exponentials_are_those_of_numbers),
         CHECK_TEST(singular_matrices_are_named),
         CHECK_TEST(pivots_are_checked),
         CHECK_TEST(tensors_are_inverted_as_matrices),

@@ -834,6 +834,39 @@ TN_USE_RESULT TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data
     .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
 #endif
 
+/* --- the exponential of matrices: linalg.matrix_exp --- */
+
+/* The exponential of square matrices.
+ *   schema  linalg_matrix_exp(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n), float32, float64 or complex
+ *   example tn_linalg_matrix_exp(x) */
+typedef struct tn_linalg_matrix_exp_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_matrix_exp_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linalg_matrix_exp_at(const char *file, int line,
+    const tn_linalg_matrix_exp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_exp(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_matrix_exp(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_linalg_matrix_exp, \
+    .self = __VA_ARGS__))
+#endif
+
+/* linalg_matrix_exp.
+ *   schema  matrix_exp(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n, n)
+ *   example tn_matrix_exp(x) */
+typedef struct tn_matrix_exp_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_matrix_exp_args;
+TN_USE_RESULT TN_API tn_tensor *tn_matrix_exp_at(const char *file, int line,
+    const tn_matrix_exp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_matrix_exp(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_matrix_exp(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_matrix_exp, .self = __VA_ARGS__))
+#endif
+
 /* --- A = Q R by Householder reflections: linalg.qr --- */
 
 /* A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is
@@ -851,6 +884,76 @@ TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_arg
 TN_USE_RESULT TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode);
 #ifndef __cplusplus
 #define tn_linalg_qr(...) TNI_CALL(tn_linalg_qr, .mode = "reduced", .A = __VA_ARGS__)
+#endif
+
+/* --- reflections as LAPACK packs them: geqrf, linalg.householder_product, orgqr, ormqr --- */
+
+/* A = Q R, packed: R on and above the diagonal, below it the vectors of the reflections whose
+ * product Q is; tau are their factors.
+ *   schema  geqrf(Tensor self) -> (Tensor a, Tensor tau)
+ *   shapes  (*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex
+ *   example tn_geqrf(x) */
+typedef struct tn_geqrf_args {
+    tn_a_tau out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_geqrf_args;
+TN_API tn_a_tau tn_geqrf_at(const char *file, int line, const tn_geqrf_args *args);
+TN_USE_RESULT TN_API tn_a_tau tnp_geqrf(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_geqrf(...) TNI_CALL(tn_geqrf, .self = __VA_ARGS__)
+#endif
+
+/* The first columns of the product of reflections, as geqrf packs them.
+ *   schema  linalg_householder_product(Tensor input, Tensor tau) -> Tensor
+ *   shapes  (*, m, n), (*, k) -> (*, m, n), k <= n <= m
+ *   example tn_linalg_householder_product(x, t) */
+typedef struct tn_linalg_householder_product_args {
+    tn_tensor *out;
+    tn_tensor *input, *tau;
+    TNI_NAMED_OPTIONS
+} tn_linalg_householder_product_args;
+TN_API tn_tensor *tn_linalg_householder_product_at(const char *file, int line,
+    const tn_linalg_householder_product_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_householder_product(tn_tensor *input, tn_tensor *tau);
+#ifndef __cplusplus
+#define tn_linalg_householder_product(input_, ...) TNI_CALL(tn_linalg_householder_product, \
+    .input = input_, .tau = __VA_ARGS__)
+#endif
+
+/* linalg_householder_product.
+ *   schema  orgqr(Tensor self, Tensor input2) -> Tensor
+ *   shapes  (*, m, n), (*, k) -> (*, m, n), k <= n <= m
+ *   example tn_orgqr(x, t) */
+typedef struct tn_orgqr_args {
+    tn_tensor *out;
+    tn_tensor *self, *input2;
+    TNI_NAMED_OPTIONS
+} tn_orgqr_args;
+TN_API tn_tensor *tn_orgqr_at(const char *file, int line, const tn_orgqr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_orgqr(tn_tensor *self, tn_tensor *input2);
+#ifndef __cplusplus
+#define tn_orgqr(self_, ...) TNI_CALL(tn_orgqr, .self = self_, .input2 = __VA_ARGS__)
+#endif
+
+/* The product of input3 and Q (with transpose its adjoint) from the left or the right, where Q is
+ * the square product of the reflections that geqrf packs in self and input2.
+ *   schema  ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool
+ *           transpose=False) -> Tensor
+ *   shapes  (*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)
+ *   example tn_ormqr(x, t, y) */
+typedef struct tn_ormqr_args {
+    tn_tensor *out;
+    bool left, transpose;
+    tn_tensor *self, *input2, *input3;
+    TNI_NAMED_OPTIONS
+} tn_ormqr_args;
+TN_API tn_tensor *tn_ormqr_at(const char *file, int line, const tn_ormqr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ormqr(tn_tensor *self, tn_tensor *input2, tn_tensor *input3,
+    bool left, bool transpose);
+#ifndef __cplusplus
+#define tn_ormqr(self_, input2_, ...) TNI_CALL(tn_ormqr, .left = true, .self = self_, \
+    .input2 = input2_, .input3 = __VA_ARGS__)
 #endif
 
 /* --- triangular systems: linalg.solve_triangular, triangular_solve --- */

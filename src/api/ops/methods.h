@@ -660,6 +660,9 @@ template <class K = as_objects> typename K::one gelu_tanh(out_options o = {}, si
 template <class K = as_objects> typename K::one gelu_tanh_(site at = site()) const {
     return tn::gelu_tanh_<K>(p_, at);
 }
+template <class K = as_objects> typename K::template many<tn_a_tau>::type geqrf(geqrf_options o = {}, site at = site()) const {
+    return tn::geqrf<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one gt(tensor_or_number other, out_options o = {},
     site at = site()) const {
     return tn::gt<K>(p_, other, o, at);
@@ -972,6 +975,9 @@ template <class K = as_objects> typename K::one matmul(tensor_ref other, out_opt
     site at = site()) const {
     return tn::matmul<K>(p_, other, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one matrix_exp(site at = site()) const {
+    return tn::matrix_exp<K>(p_, at);
+}
 template <class K = as_objects> typename K::one matrix_power(integer n, out_options o = {},
     site at = site()) const {
     return tn::matrix_power<K>(p_, n, o, at);
@@ -1170,6 +1176,18 @@ template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(tn_dtype
 template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(ones_like_options o,
     site at = site()) const {
     return tn::ones_like<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one orgqr(tensor_ref input2, out_options o = {},
+    site at = site()) const {
+    return tn::orgqr<K>(p_, input2, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one ormqr(tensor_ref input2,
+    tensor_ref input3, flag left = true, flag transpose = false, site at = site()) const {
+    return tn::ormqr<K>(p_, input2, input3, left, transpose, at);
+}
+template <class K = as_objects> typename K::one ormqr(tensor_ref input2, tensor_ref input3,
+    ormqr_options o, site at = site()) const {
+    return tn::ormqr<K>(p_, input2, input3, o, at);
 }
 template <class K = as_objects> typename K::one outer(tensor_ref vec2, out_options o = {},
     site at = site()) const {

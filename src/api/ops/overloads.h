@@ -1382,6 +1382,13 @@ template <class K = as_objects> inline typename K::one gelu_tanh_(tensor_ref sel
     site at = site()) {
     return K::write(tn_gelu_tanh_inplace_at, at, {nullptr, self.value});
 }
+struct geqrf_options {
+    typedef geqrf_options self_;
+    TNI_OPTION(tn_a_tau, out, tn_a_tau())
+};
+template <class K = as_objects> inline typename K::template many<tn_a_tau>::type geqrf(tensor_ref self, geqrf_options o = {}, site at = site()) {
+    return K::call(tn_geqrf_at, at, {o.out, self.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one gt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_gt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -1780,6 +1787,13 @@ template <class K = as_objects> inline typename K::one eigvalsh(tensor_ref self,
 }
 }
 namespace linalg {
+template <class K = as_objects> inline typename K::one householder_product(tensor_ref input,
+    tensor_ref tau, out_options o = {}, site at = site()) {
+    return K::call(tn_linalg_householder_product_at, at, {o.out.value, input.value, tau.value},
+        o.out);
+}
+}
+namespace linalg {
 template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_options o = {},
     site at = site()) {
     return K::call(tn_linalg_inv_at, at, {o.out.value, A.value}, o.out);
@@ -1883,6 +1897,12 @@ template <class K = as_objects> inline typename K::one lu_solve(tensor_ref LU, t
     tensor_ref B, lu_solve_options o, site at = site()) {
     return K::call(tn_linalg_lu_solve_at, at, {o.out.value, o.left.value, o.adjoint.value,
         LU.value, pivots.value, B.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_exp(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_linalg_matrix_exp_at, at, {self.value});
 }
 }
 namespace linalg {
@@ -2422,6 +2442,10 @@ template <class K = as_objects> inline typename K::one matmul(tensor_ref self, t
     out_options o = {}, site at = site()) {
     return K::call(tn_matmul_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_exp(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_matrix_exp_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one matrix_power(tensor_ref self, integer n,
     out_options o = {}, site at = site()) {
     return K::call(tn_matrix_power_at, at, {o.out.value, self.value, n.value}, o.out);
@@ -2770,6 +2794,27 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one ones_like(t
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ones_like(tensor_ref self,
     ones_like_options o, site at = site()) {
     return K::call(tn_ones_like_at, at, {o.dtype, o.device, self.value});
+}
+template <class K = as_objects> inline typename K::one orgqr(tensor_ref self, tensor_ref input2,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_orgqr_at, at, {o.out.value, self.value, input2.value}, o.out);
+}
+struct ormqr_options {
+    typedef ormqr_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, left, true)
+    TNI_OPTION(flag, transpose, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ormqr(tensor_ref self,
+    tensor_ref input2, tensor_ref input3, flag left = true, flag transpose = false,
+    site at = site()) {
+    return K::call(tn_ormqr_at, at, {nullptr, left.value, transpose.value, self.value,
+        input2.value, input3.value});
+}
+template <class K = as_objects> inline typename K::one ormqr(tensor_ref self, tensor_ref input2,
+    tensor_ref input3, ormqr_options o, site at = site()) {
+    return K::call(tn_ormqr_at, at, {o.out.value, o.left.value, o.transpose.value, self.value,
+        input2.value, input3.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one outer(tensor_ref self, tensor_ref vec2,
     out_options o = {}, site at = site()) {
@@ -4130,6 +4175,7 @@ TNI_TN_END
 #define tn_gelu_erf_backward(...) tn::gelu_erf_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh(...) tn::gelu_tanh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh_(...) tn::gelu_tanh_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
@@ -4193,6 +4239,8 @@ TNI_TN_END
 #define tn_linalg_eigh(...) tn::linalg::eigh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigh_of(...) tn::linalg::eigh_of<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigvalsh(...) tn::linalg::eigvalsh<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_householder_product(...) \
+    tn::linalg::householder_product<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lstsq(...) tn::linalg::lstsq<tn::detail::as_c>(__VA_ARGS__)
@@ -4201,6 +4249,7 @@ TNI_TN_END
 #define tn_linalg_lu_factor(...) tn::linalg::lu_factor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_factor_ex(...) tn::linalg::lu_factor_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu_solve(...) tn::linalg::lu_solve<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_matrix_exp(...) tn::linalg::matrix_exp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_power(...) tn::linalg::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_rank(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_matrix_rank_float(...) tn::linalg::matrix_rank<tn::detail::as_c>(__VA_ARGS__)
@@ -4266,6 +4315,7 @@ TNI_TN_END
 #define tn_masked_scatter_(...) tn::masked_scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_select(...) tn::masked_select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matmul(...) tn::matmul<tn::detail::as_c>(__VA_ARGS__)
+#define tn_matrix_exp(...) tn::matrix_exp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_matrix_power(...) tn::matrix_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
@@ -4315,6 +4365,8 @@ TNI_TN_END
 #define tn_one_hot(...) tn::one_hot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ones(...) tn::ones<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ones_like(...) tn::ones_like<tn::detail::as_c>(__VA_ARGS__)
+#define tn_orgqr(...) tn::orgqr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ormqr(...) tn::ormqr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)

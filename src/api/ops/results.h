@@ -54,6 +54,21 @@ struct detail::in_objects<tn_mantissa_exponent> {
         return r;
     }
 };
+struct a_tau {
+    tensor a, tau;
+};
+template <>
+struct detail::in_objects<tn_a_tau> {
+    typedef a_tau type;
+    static type made(const tn_a_tau &c) {
+        type r = {tensor::take(c.a), tensor::take(c.tau)};
+        return r;
+    }
+    static type borrowed(const tn_a_tau &c) {
+        type r = {tensor(c.a), tensor(c.tau)};
+        return r;
+    }
+};
 struct L_info {
     tensor L, info;
 };

@@ -35,6 +35,9 @@ typedef struct tn_grad_input_grad_weight_grad_bias {
 typedef struct tn_mantissa_exponent {
     tn_tensor *mantissa, *exponent;
 } tn_mantissa_exponent;
+typedef struct tn_a_tau {
+    tn_tensor *a, *tau;
+} tn_a_tau;
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;
