@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1649  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1740  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  1883  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  1987  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1524,6 +1524,68 @@ typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
 } tn_nn_adaptive_avg_pool3d_forward_args;
 #define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
 
+/* The norm_type-norm of each window of a line.
+ *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
+    const tn_nn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool1d_self {
+    tn_module base;
+    tn_nn_lp_pool1d_args o;
+} tn_nn_lp_pool1d_self;
+typedef struct tn_nn_lp_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool1d_forward_args;
+#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window.
+ *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
+    const tn_nn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool2d_self {
+    tn_module base;
+    tn_nn_lp_pool2d_args o;
+} tn_nn_lp_pool2d_self;
+typedef struct tn_nn_lp_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool2d_forward_args;
+#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
+
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
 
@@ -2124,6 +2186,35 @@ typedef struct tn_nn_layer_norm_forward_args {
     tn_tensor *input;
 } tn_nn_layer_norm_forward_args;
 #define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
+
+/* Divides by a power of the mean square of `size` channels around each.
+ *   schema  LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_local_response_norm(2) */
+typedef struct tn_nn_local_response_norm_args {
+    double alpha, beta, k;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_nn_local_response_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_local_response_norm_at(const char *file, int line,
+    const tn_nn_local_response_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double beta,
+    double k, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_local_response_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_local_response_norm, \
+    .alpha = 0.0001, .beta = 0.75, .k = 1, .size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_local_response_norm_self {
+    tn_module base;
+    tn_nn_local_response_norm_args o;
+} tn_nn_local_response_norm_self;
+typedef struct tn_nn_local_response_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_local_response_norm_forward_args;
+#define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
 /* --- LSTM --- */
 
@@ -4463,6 +4554,72 @@ template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
 typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
 }
 namespace nn {
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
+  public:
+    explicit lp_pool1d(double norm_type, int_list kernel_size,
+        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool1d", at);
+    }
+};
+}
+typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
+}
+namespace nn {
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
+  public:
+    explicit lp_pool2d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool2d", at);
+    }
+};
+}
+typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -5067,6 +5224,40 @@ template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_no
 typedef rows::layer_norm<detail::as_objects> layer_norm;
 }
 namespace nn {
+struct local_response_norm_options {
+    typedef local_response_norm_options self_;
+    TNI_OPTION(double, alpha, 0.0001)
+    TNI_OPTION(double, beta, 0.75)
+    TNI_OPTION(double, k, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class local_response_norm : public detail::module_of<K,
+    tn_nn_local_response_norm_self> {
+  public:
+    explicit local_response_norm(integer size, first_option<double> alpha = 0.0001,
+        double beta = 0.75, double k = 1, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_local_response_norm_args a = {alpha.value, beta, k, dtype, device, size.value};
+        this->made(tn_nn_local_response_norm_at(at.file, at.line, &a));
+    }
+    explicit local_response_norm(integer size, local_response_norm_options o,
+        site at = site::here()) {
+        const tn_nn_local_response_norm_args a = {o.alpha, o.beta, o.k, o.dtype, o.device,
+            size.value};
+        this->made(tn_nn_local_response_norm_at(at.file, at.line, &a));
+    }
+    explicit local_response_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "local_response_norm", at);
+    }
+};
+}
+typedef rows::local_response_norm<detail::as_objects> local_response_norm;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -5278,6 +5469,8 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool3d(...) \
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
@@ -5305,6 +5498,8 @@ TNI_TN_END
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_local_response_norm(...) \
+    tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
@@ -5745,13 +5940,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* bb56ad4745a1 is the hash of the chapters above: who includes this refers to a symbol of
+/* c4e8411e97d0 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_bb56ad4745a1;
+TN_API const char tn_nn_layout_c4e8411e97d0;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_bb56ad4745a1;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c4e8411e97d0;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -5769,7 +5964,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_bb56ad4745a1 = 1;
+const char tn_nn_layout_c4e8411e97d0 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -9478,6 +9673,34 @@ TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
           .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
           .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
 
+static bool lp_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool1d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool1d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(lp_pool1d,
+          "LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_lp_pool1d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool1d_forward,
+          .sample = "2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)")
+
+static bool lp_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool2d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool2d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(lp_pool2d,
+          "LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
+          .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
+
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
 #define LOSS_FORWARD(name, ...)                     \
@@ -9646,6 +9869,18 @@ TN_MODULE(layer_norm,
           .takes = "input(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
           .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+
+static bool local_response_norm_forward(tn_mframe *f) {
+    TN_FORWARD(local_response_norm, s, a, f);
+    f->out[0] = tnp_local_response_norm(a->input, s->o.size, s->o.alpha, s->o.beta, s->o.k);
+    return f->out[0] != NULL;
+}
+TN_MODULE(local_response_norm,
+          "LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same",
+                 .example = "tn_nn_local_response_norm(2)"),
+          .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
+          .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
 
 /* src/nn/recurrent.c - LSTM */
 
@@ -13450,6 +13685,58 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &t
     NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
+static const tn_param tni_params_nn_lp_pool1d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
+     1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
+    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
+static const tn_param tni_params_nn_lp_pool2d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
+     2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
+    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -13986,6 +14273,33 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_layer_norm) = {"LayerNorm", &tni_make_layer_nor
     NULL, 2, 0, offsetof(tn_nn_layer_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_local_response_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_local_response_norm);
+static const tn_param tni_params_nn_local_response_norm[] = {
+    {"size", TN_T_INT, 0, offsetof(tn_nn_local_response_norm_args, size), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, alpha), 0, -1,
+     NULL},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, beta), 0, -1, NULL},
+    {"k", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, k), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_local_response_norm_args tni_defaults_nn_local_response_norm = {0.0001, 0.75, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_local_response_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_local_response_norm = {tni_params_nn_local_response_norm,
+    &tni_defaults_nn_local_response_norm, tni_names_nn_local_response_norm, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_local_response_norm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &tni_make_local_response_norm, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -14060,6 +14374,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_avg_pool1d,
         &tni_module_adaptive_avg_pool1d,
         &tni_module_adaptive_avg_pool3d,
+        &tni_module_lp_pool1d,
+        &tni_module_lp_pool2d,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -14077,6 +14393,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
+        &tni_module_local_response_norm,
         &tni_module_lstm,
 #endif
         NULL};
@@ -14375,6 +14692,22 @@ TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype
     const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
     return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);
 }
@@ -14575,6 +14908,15 @@ TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool e
     const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
         normalized_shape};
     return tn_nn_layer_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_local_response_norm_at(const char *file, int line,
+    const tn_nn_local_response_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_local_response_norm, args);
+}
+TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double beta, double k,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
+    return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);
@@ -14876,6 +15218,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_adaptive_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool1d)
 #define tn_nn_adaptive_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool3d_at)
 #define tnp_nn_adaptive_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool3d)
+#define tn_nn_lp_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool1d_at)
+#define tnp_nn_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool1d)
+#define tn_nn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool2d_at)
+#define tnp_nn_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool2d)
 #define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
 #define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
 #define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
@@ -14922,6 +15268,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
 #define tn_nn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_nn_layer_norm_at)
 #define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
+#define tn_nn_local_response_norm_at TNI_JOIN(TN_PREFIX, tn_nn_local_response_norm_at)
+#define tnp_nn_local_response_norm TNI_JOIN(TN_PREFIX, tnp_nn_local_response_norm)
 #define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
@@ -14956,7 +15304,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_bb56ad4745a1 TNI_JOIN(TN_PREFIX, tn_nn_layout_bb56ad4745a1)
+#define tn_nn_layout_c4e8411e97d0 TNI_JOIN(TN_PREFIX, tn_nn_layout_c4e8411e97d0)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -15095,6 +15443,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_adaptive_avg_pool1d (*tni_at_tnp_nn_adaptive_avg_pool1d)
 #define tn_nn_adaptive_avg_pool3d_at (*tni_at_tn_nn_adaptive_avg_pool3d_at)
 #define tnp_nn_adaptive_avg_pool3d (*tni_at_tnp_nn_adaptive_avg_pool3d)
+#define tn_nn_lp_pool1d_at (*tni_at_tn_nn_lp_pool1d_at)
+#define tnp_nn_lp_pool1d (*tni_at_tnp_nn_lp_pool1d)
+#define tn_nn_lp_pool2d_at (*tni_at_tn_nn_lp_pool2d_at)
+#define tnp_nn_lp_pool2d (*tni_at_tnp_nn_lp_pool2d)
 #define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
 #define tnp_nn_linear (*tni_at_tnp_nn_linear)
 #define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
@@ -15141,6 +15493,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
 #define tn_nn_layer_norm_at (*tni_at_tn_nn_layer_norm_at)
 #define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
+#define tn_nn_local_response_norm_at (*tni_at_tn_nn_local_response_norm_at)
+#define tnp_nn_local_response_norm (*tni_at_tnp_nn_local_response_norm)
 #define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
@@ -15315,6 +15669,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_adaptive_avg_pool1d) \
     X(tn_nn_adaptive_avg_pool3d_at) \
     X(tnp_nn_adaptive_avg_pool3d) \
+    X(tn_nn_lp_pool1d_at) \
+    X(tnp_nn_lp_pool1d) \
+    X(tn_nn_lp_pool2d_at) \
+    X(tnp_nn_lp_pool2d) \
     X(tn_nn_linear_at) \
     X(tnp_nn_linear) \
     X(tn_nn_embedding_at) \
@@ -15361,6 +15719,8 @@ TNI_EXTERN_C_END
     X(tnp_nn_batch_norm2d) \
     X(tn_nn_layer_norm_at) \
     X(tnp_nn_layer_norm) \
+    X(tn_nn_local_response_norm_at) \
+    X(tnp_nn_local_response_norm) \
     X(tn_nn_lstm_at) \
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
@@ -15399,14 +15759,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"bb56ad4745a1", at, 216};
+    static const tn_exports all = {"c4e8411e97d0", at, 222};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 216 || strcmp(e->layout, "bb56ad4745a1") != 0) return false;
+    if (!e || e->n != 222 || strcmp(e->layout, "c4e8411e97d0") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

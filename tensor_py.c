@@ -3275,6 +3275,10 @@ static const char *const py_docs_comment[] = {
     /* linspace */
     "`steps` values from start to end, both included, evenly spaced.\n"
     "-> (steps)",
+    /* local_response_norm */
+    "x / (k + alpha mean of x^2 over size channels around)^beta; channels beyond the ends count as 0.\n"
+    "Alex Krizhevsky et al., ImageNet classification with deep convolutional neural networks, 2012.\n"
+    "input (N, C, *) -> the same",
     /* log */
     "The natural logarithm.\n"
     "(*) -> (*), floating",
@@ -4140,6 +4144,7 @@ static const char *const py_docs_place[] = {
     NULL /* linear_recurrence */,
     NULL /* linear_rows */,
     NULL /* linspace */,
+    "nn.functional.local_response_norm" /* local_response_norm */,
     NULL /* log */,
     NULL /* log10 */,
     "special.log1p" /* log1p */,

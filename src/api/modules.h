@@ -927,6 +927,68 @@ typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
 } tn_nn_adaptive_avg_pool3d_forward_args;
 #define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
 
+/* The norm_type-norm of each window of a line.
+ *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
+    const tn_nn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool1d_self {
+    tn_module base;
+    tn_nn_lp_pool1d_args o;
+} tn_nn_lp_pool1d_self;
+typedef struct tn_nn_lp_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool1d_forward_args;
+#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window.
+ *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
+    const tn_nn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool2d_self {
+    tn_module base;
+    tn_nn_lp_pool2d_args o;
+} tn_nn_lp_pool2d_self;
+typedef struct tn_nn_lp_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool2d_forward_args;
+#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
+
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
 
@@ -1527,6 +1589,35 @@ typedef struct tn_nn_layer_norm_forward_args {
     tn_tensor *input;
 } tn_nn_layer_norm_forward_args;
 #define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
+
+/* Divides by a power of the mean square of `size` channels around each.
+ *   schema  LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_local_response_norm(2) */
+typedef struct tn_nn_local_response_norm_args {
+    double alpha, beta, k;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_nn_local_response_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_local_response_norm_at(const char *file, int line,
+    const tn_nn_local_response_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double beta,
+    double k, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_local_response_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_local_response_norm, \
+    .alpha = 0.0001, .beta = 0.75, .k = 1, .size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_local_response_norm_self {
+    tn_module base;
+    tn_nn_local_response_norm_args o;
+} tn_nn_local_response_norm_self;
+typedef struct tn_nn_local_response_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_local_response_norm_forward_args;
+#define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
 /* --- LSTM --- */
 

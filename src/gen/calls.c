@@ -2995,6 +2995,18 @@ TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn
     return tn_linspace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_local_response_norm_at(const char *file, int line,
+    const tn_local_response_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_local_response_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_local_response_norm(tn_tensor *input, int64_t size, double alpha,
+    double beta, double k) {
+    const tn_local_response_norm_args a = {alpha, beta, k, input, size};
+    return tn_local_response_norm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_log_at(const char *file, int line, const tn_log_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_log, TN_PLAIN, file, line, args, &r);

@@ -844,6 +844,58 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &t
     NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
+static const tn_param tni_params_nn_lp_pool1d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
+     1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
+    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
+static const tn_param tni_params_nn_lp_pool2d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
+     2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
+    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -1380,6 +1432,33 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_layer_norm) = {"LayerNorm", &tni_make_layer_nor
     NULL, 2, 0, offsetof(tn_nn_layer_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_local_response_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_local_response_norm);
+static const tn_param tni_params_nn_local_response_norm[] = {
+    {"size", TN_T_INT, 0, offsetof(tn_nn_local_response_norm_args, size), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, alpha), 0, -1,
+     NULL},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, beta), 0, -1, NULL},
+    {"k", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args, k), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_local_response_norm_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_local_response_norm_args tni_defaults_nn_local_response_norm = {0.0001, 0.75, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_local_response_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_local_response_norm = {tni_params_nn_local_response_norm,
+    &tni_defaults_nn_local_response_norm, tni_names_nn_local_response_norm, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_local_response_norm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &tni_make_local_response_norm, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -1454,6 +1533,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_avg_pool1d,
         &tni_module_adaptive_avg_pool1d,
         &tni_module_adaptive_avg_pool3d,
+        &tni_module_lp_pool1d,
+        &tni_module_lp_pool2d,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -1471,6 +1552,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
+        &tni_module_local_response_norm,
         &tni_module_lstm,
 #endif
         NULL};
@@ -1769,6 +1851,22 @@ TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype
     const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
     return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);
 }
@@ -1969,6 +2067,15 @@ TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool e
     const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
         normalized_shape};
     return tn_nn_layer_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_local_response_norm_at(const char *file, int line,
+    const tn_nn_local_response_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_local_response_norm, args);
+}
+TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double beta, double k,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
+    return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 411 };
+enum { TNI_ROW_COUNT = 412 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -435,6 +435,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
 TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
 TN_PRIV_DECLARE(tn_row, tni_row_linspace);
+TN_PRIV_DECLARE(tn_gen, tni_gen_local_response_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_local_response_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log);
 TN_PRIV_DECLARE(tn_row, tni_row_log);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log10);

@@ -329,3 +329,33 @@ TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
                  .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
           .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+
+static bool lp_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool1d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool1d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+/* The norm_type-norm of each window of a line. */
+TN_MODULE(lp_pool1d,
+          "LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_lp_pool1d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool1d_forward,
+          .sample = "2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)")
+
+static bool lp_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool2d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool2d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+/* The norm_type-norm of each window. */
+TN_MODULE(lp_pool2d,
+          "LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
+          .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")

@@ -125,3 +125,16 @@ TN_MODULE(layer_norm,
           .takes = "input(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
           .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+
+static bool local_response_norm_forward(tn_mframe *f) {
+    TN_FORWARD(local_response_norm, s, a, f);
+    f->out[0] = tnp_local_response_norm(a->input, s->o.size, s->o.alpha, s->o.beta, s->o.k);
+    return f->out[0] != NULL;
+}
+/* Divides by a power of the mean square of `size` channels around each. */
+TN_MODULE(local_response_norm,
+          "LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same",
+                 .example = "tn_nn_local_response_norm(2)"),
+          .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
+          .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")

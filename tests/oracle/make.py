@@ -183,6 +183,12 @@ def torch_interpolate(input, size=None, scale_factor=None, mode="nearest", align
     return F.interpolate(floating(input), size, scale_factor, mode.replace("_", "-"), corners, recompute_scale_factor or None, antialias)
 
 
+def torch_local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    if size < 1:
+        raise Refused("a size")
+    return F.local_response_norm(floating(input), size, alpha, beta, k)
+
+
 def torch_lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     if len(kernel_size) != 1 or not norm_type:
         raise Refused("one size, and a power")

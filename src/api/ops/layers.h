@@ -1055,6 +1055,28 @@ TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type
     .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
 #endif
 
+/* x / (k + alpha mean of x^2 over size channels around)^beta; channels beyond the ends count as 0.
+ * Alex Krizhevsky et al., ImageNet classification with deep convolutional neural networks, 2012.
+ *   schema  local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75,
+ *           float k=1.0) -> Tensor
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_local_response_norm(x, 5) */
+typedef struct tn_local_response_norm_args {
+    double alpha, beta, k;
+    tn_tensor *input;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_local_response_norm_args;
+TN_USE_RESULT TN_API tn_tensor *tn_local_response_norm_at(const char *file, int line,
+    const tn_local_response_norm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_local_response_norm(tn_tensor *input, int64_t size,
+    double alpha, double beta, double k);
+#ifndef __cplusplus
+#define tn_local_response_norm(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_local_response_norm, .alpha = 0.0001, .beta = 0.75, .k = 1, .input = input_, \
+    .size = __VA_ARGS__))
+#endif
+
 /* --- images of another size: interpolation, its gradient, and means of windows that cover
  * a dimension --- */
 

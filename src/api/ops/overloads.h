@@ -2221,6 +2221,18 @@ template <class K = as_objects> inline typename K::one linspace(number start, nu
     return K::call(tn_linspace_at, at, {o.out.value, o.dtype, o.device, start.value, end.value,
         steps.value}, o.out);
 }
+struct local_response_norm_options {
+    typedef local_response_norm_options self_;
+    TNI_OPTION(double, alpha, 0.0001)
+    TNI_OPTION(double, beta, 0.75)
+    TNI_OPTION(double, k, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one local_response_norm(tensor_ref input, integer size, first_option<double> alpha = 0.0001, double beta = 0.75, double k = 1, site at = site()) {
+    return K::call(tn_local_response_norm_at, at, {alpha.value, beta, k, input.value, size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one local_response_norm(tensor_ref input, integer size, local_response_norm_options o, site at = site()) {
+    return K::call(tn_local_response_norm_at, at, {o.alpha, o.beta, o.k, input.value, size.value});
+}
 template <class K = as_objects> inline typename K::one log(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_log_at, at, {o.out.value, self.value}, o.out);
@@ -4274,6 +4286,7 @@ TNI_TN_END
 #define tn_linear_recurrence(...) tn::linear_recurrence<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear_rows(...) tn::linear_rows<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linspace(...) tn::linspace<tn::detail::as_c>(__VA_ARGS__)
+#define tn_local_response_norm(...) tn::local_response_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log(...) tn::log<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_(...) tn::log_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log10(...) tn::log10<tn::detail::as_c>(__VA_ARGS__)

@@ -1033,6 +1033,72 @@ template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
 typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
 }
 namespace nn {
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
+  public:
+    explicit lp_pool1d(double norm_type, int_list kernel_size,
+        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool1d", at);
+    }
+};
+}
+typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
+}
+namespace nn {
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
+  public:
+    explicit lp_pool2d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool2d", at);
+    }
+};
+}
+typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -1637,6 +1703,40 @@ template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_no
 typedef rows::layer_norm<detail::as_objects> layer_norm;
 }
 namespace nn {
+struct local_response_norm_options {
+    typedef local_response_norm_options self_;
+    TNI_OPTION(double, alpha, 0.0001)
+    TNI_OPTION(double, beta, 0.75)
+    TNI_OPTION(double, k, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class local_response_norm : public detail::module_of<K,
+    tn_nn_local_response_norm_self> {
+  public:
+    explicit local_response_norm(integer size, first_option<double> alpha = 0.0001,
+        double beta = 0.75, double k = 1, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_local_response_norm_args a = {alpha.value, beta, k, dtype, device, size.value};
+        this->made(tn_nn_local_response_norm_at(at.file, at.line, &a));
+    }
+    explicit local_response_norm(integer size, local_response_norm_options o,
+        site at = site::here()) {
+        const tn_nn_local_response_norm_args a = {o.alpha, o.beta, o.k, o.dtype, o.device,
+            size.value};
+        this->made(tn_nn_local_response_norm_at(at.file, at.line, &a));
+    }
+    explicit local_response_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "local_response_norm", at);
+    }
+};
+}
+typedef rows::local_response_norm<detail::as_objects> local_response_norm;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -1848,6 +1948,8 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_adaptive_avg_pool3d(...) \
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
@@ -1875,6 +1977,8 @@ TNI_TN_END
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_local_response_norm(...) \
+    tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()

@@ -252,3 +252,39 @@ TN_OPERATOR(lp_pool2d,
             .compose = lp_pool2d_compose, .domain = "input:0.2..2",
             .sample = "(2,3,6,8) 2.0 [2] | (2,5,7) 3.0 [3,2] [2] | (1,2,5,7) 1.5 [2] "
                       "ceil_mode=True")
+
+/* --- local_response_norm ---------------------------------------------------------------------- */
+
+static bool local_response_norm_compose(tn_frame *f) {
+    TN_ARGS(local_response_norm, a, f);
+    tn_tensor *x = a->input, *mean;
+    if (x->ndim < 3)
+        return tn_fail(f, TN_INVALID,
+                       "Expected 3D or higher dimensionality input (got %d dimensions)", x->ndim);
+    if (a->size < 1 || a->size > INT32_MAX || !tni_is_float(x->dtype))
+        return tn_fail(f, TN_INVALID,
+                       "expected a floating input and a size from 1, got %s and %lld",
+                       tni_dtype(x->dtype)->text, (long long)a->size);
+    if (!x->numel) return (f->out[0] = tnp_mul(x, x)) != NULL;
+    /* Means over channels: of planes (channels, all elements behind them). With padding on both
+     * sides an even size has a mean too many at the end. */
+    const int64_t plane[4] = {x->size[0], 1, x->size[1], -1}, kernel[2] = {a->size, 1},
+                  one[1] = {1}, pad[2] = {a->size / 2, 0};
+    mean = tnp_avg_pool2d(tnp_reshape(tnp_mul(x, x), tni_ints(plane, 4)), tni_ints(kernel, 2),
+                          tni_ints(one, 1), tni_ints(pad, 2), false, true, TN_NONE);
+    mean = tnp_reshape(tnp_narrow(mean, 2, 0, x->size[1]), tni_sizes(x));
+    mean = tnp_add_scalar(tnp_mul_scalar(mean, tn_float(a->alpha)), tn_float(a->k), 1);
+    f->out[0] = tnp_div(x, tnp_pow_scalar(mean, tn_float(a->beta)));
+    return f->out[0] != NULL;
+}
+/* x / (k + alpha mean of x^2 over size channels around)^beta; channels beyond the ends count as 0.
+ * Alex Krizhevsky et al., ImageNet classification with deep convolutional neural networks, 2012. */
+TN_OPERATOR(
+    local_response_norm,
+    "local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, "
+    "float k=1.0) -> Tensor",
+    TN_DOC(.shapes = "input (N, C, *) -> the same", .example = "tn_local_response_norm(x, 5)",
+           .python = "nn.functional.local_response_norm"),
+    .compose = local_response_norm_compose,
+    .sample = "(2,5,4) 3 alpha=0.5 | (2,5,3,2) 2 | (1,4,2,3,2) 4 alpha=1.0 beta=0.5 k=2.0 | "
+              "(0,3,2) 2")
