@@ -3427,6 +3427,10 @@ static const char *const py_docs_comment[] = {
     /* mul */
     "self * other. For bools: logical and.\n"
     "(*), (*) -> broadcast",
+    /* multinomial */
+    "Indices of the last dimension, drawn by its weights, which need not add up to 1; num_samples for\n"
+    "each row. Without replacement no index comes twice.\n"
+    "self (*, m), floating, 1-d or 2-d -> (*, num_samples), int64",
     /* mv */
     "The product of a matrix and a vector.\n"
     "self (m, k), vec (k) -> (m)",
@@ -4190,6 +4194,7 @@ static const char *const py_docs_place[] = {
     NULL /* movedim */,
     NULL /* mse_loss */,
     NULL /* mul */,
+    NULL /* multinomial */,
     NULL /* mv */,
     "special.multigammaln" /* mvlgamma */,
     NULL /* nan_to_num */,

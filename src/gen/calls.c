@@ -3622,6 +3622,17 @@ TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_mul_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_multinomial_at(const char *file, int line, const tn_multinomial_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_multinomial, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_multinomial(tn_tensor *self, int64_t num_samples, bool replacement,
+    tn_generator *generator) {
+    const tn_multinomial_args a = {NULL, replacement, generator, self, num_samples};
+    return tn_multinomial_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mv, TN_PLAIN, file, line, args, &r);

@@ -30,6 +30,7 @@
 #include "../ops/shape/pieces.c"
 #include "../base/lean_begin.inl"
 #include "../ops/creation/create.c"
+#include "../ops/creation/multinomial.c"
 #include "../ops/distributed/agree.c"
 #include "../ops/distributed/collective.c"
 #include "../ops/distributed/message.c"

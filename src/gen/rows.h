@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 412 };
+enum { TNI_ROW_COUNT = 413 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -527,6 +527,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
 TN_PRIV_DECLARE(tn_row, tni_row_mul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_multinomial);
+TN_PRIV_DECLARE(tn_row, tni_row_multinomial);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
 TN_PRIV_DECLARE(tn_row, tni_row_mv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mvlgamma);

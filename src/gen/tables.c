@@ -4050,6 +4050,23 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_na
     {0, 1, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_multinomial[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_multinomial_args, self), 0, -1, NULL},
+    {"num_samples", TN_T_INT, 0, offsetof(tn_multinomial_args, num_samples), 0, -1, NULL},
+    {"replacement", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_multinomial_args, replacement), 0, -1,
+     NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_multinomial_args, generator), 0, -1, NULL},
+};
+static const tn_multinomial_args tni_defaults_multinomial = {NULL, false, NULL, NULL, 0};
+static const char *const tni_names_multinomial[] = {"result", NULL};
+static const uint64_t tni_needs_multinomial[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_multinomial) = {tni_params_multinomial, &tni_defaults_multinomial,
+    tni_names_multinomial, tni_needs_multinomial, 4, 1, 1, 0, sizeof(tn_multinomial_args),
+    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_mv[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_mv_args, self), 0, -1, NULL},
     {"vec", TN_T_TENSOR, 0, offsetof(tn_mv_args, vec), 0, -1, NULL},
@@ -4060,7 +4077,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    259};
+    260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -4073,7 +4090,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -4092,7 +4109,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -4107,7 +4124,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -4121,7 +4138,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 263};
+    0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -4133,7 +4150,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -4151,7 +4168,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -4170,7 +4187,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -4187,7 +4204,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -4205,7 +4222,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -4218,7 +4235,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 269};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -4236,7 +4253,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -4260,7 +4277,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 271};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -4279,7 +4296,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 272};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -4291,7 +4308,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -4309,7 +4326,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -4325,7 +4342,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -4338,7 +4355,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -4353,7 +4370,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -4369,7 +4386,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_orgqr[] = {
@@ -4382,7 +4399,7 @@ static const uint64_t tni_needs_orgqr[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_orgqr) = {tni_params_orgqr, &tni_defaults_orgqr, tni_names_orgqr,
     tni_needs_orgqr, 2, 2, 1, 0, sizeof(tn_orgqr_args), offsetof(tn_orgqr_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 279};
+    1, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ormqr[] = {
@@ -4398,7 +4415,7 @@ static const uint64_t tni_needs_ormqr[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
     tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 280};
+    1, 2, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -4411,7 +4428,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 281};
+    1, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -4424,7 +4441,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -4437,7 +4454,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -4450,7 +4467,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 284};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -4465,7 +4482,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 285};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -4478,7 +4495,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 286};
+    0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -4492,7 +4509,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    287};
+    288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -4508,7 +4525,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -4520,7 +4537,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -4537,7 +4554,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -4551,7 +4568,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -4570,7 +4587,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -4591,7 +4608,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 293};
+    0, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -4608,7 +4625,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -4622,7 +4639,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -4636,7 +4653,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -4653,7 +4670,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -4665,7 +4682,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 298};
+    0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -4677,7 +4694,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -4689,7 +4706,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -4703,7 +4720,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 301};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -4716,7 +4733,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -4738,7 +4755,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    303};
+    304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -4763,7 +4780,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 304};
+    0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -4776,7 +4793,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -4791,7 +4808,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -4803,7 +4820,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -4815,7 +4832,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -4831,7 +4848,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 309};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -4855,7 +4872,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 310};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -4870,7 +4887,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 311};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -4885,7 +4902,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 312};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -4901,7 +4918,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 313};
+    2, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -4926,7 +4943,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 314};
+    5, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -4940,7 +4957,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 315};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -4952,7 +4969,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 316};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -4964,7 +4981,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -4978,7 +4995,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 318};
+    0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -4990,7 +5007,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -5002,7 +5019,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -5014,7 +5031,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -5028,7 +5045,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 322};
+    0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -5040,7 +5057,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 323};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -5052,7 +5069,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -5064,7 +5081,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -5080,7 +5097,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 326};
+    0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -5092,7 +5109,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -5109,7 +5126,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 328};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -5124,7 +5141,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -5140,7 +5157,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 330};
+    0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -5156,7 +5173,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -5171,7 +5188,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 332};
+    0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -5183,7 +5200,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -5197,7 +5214,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 334};
+    0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_airy_ai[] = {
@@ -5210,7 +5227,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
     &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
     0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
-    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j0[] = {
@@ -5223,7 +5240,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
     &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
     1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
-    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 336};
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j1[] = {
@@ -5236,7 +5253,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
     &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
     1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
-    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y0[] = {
@@ -5249,7 +5266,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
     &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
     1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
-    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y1[] = {
@@ -5262,7 +5279,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
     &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
     1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
-    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
@@ -5280,7 +5297,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
     tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_t_args),
     offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 340};
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
@@ -5298,7 +5315,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
     tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_u_args),
     offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
@@ -5316,7 +5333,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
     tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_v_args),
     offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 342};
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
@@ -5334,7 +5351,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
     tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_w_args),
     offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 343};
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -5347,7 +5364,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 344};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -5360,7 +5377,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_h[] = {
@@ -5377,7 +5394,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
     = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
     tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
-    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 346};
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_he[] = {
@@ -5394,7 +5411,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
     = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
     tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
-    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i0e[] = {
@@ -5406,7 +5423,7 @@ static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
     tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
-    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1[] = {
@@ -5418,7 +5435,7 @@ static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
     tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
-    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1e[] = {
@@ -5430,7 +5447,7 @@ static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
     tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
-    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 350};
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_laguerre_polynomial_l[] = {
@@ -5447,7 +5464,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
     = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
     tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
     sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
-    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 351};
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_legendre_polynomial_p[] = {
@@ -5464,7 +5481,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
     = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
     tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
     sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
-    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 352};
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -5477,7 +5494,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i0[] = {
@@ -5492,7 +5509,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
     = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
     tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i1[] = {
@@ -5507,7 +5524,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
     = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
     tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k0[] = {
@@ -5522,7 +5539,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
     = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
     tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
-    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k1[] = {
@@ -5537,7 +5554,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
     = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
     tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
-    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -5550,7 +5567,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 358};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -5563,7 +5580,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
@@ -5580,7 +5597,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
     tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k0_args),
     offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
@@ -5597,7 +5614,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
     tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k1_args),
     offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
@@ -5617,7 +5634,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
     tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
@@ -5637,7 +5654,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
     tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 363};
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
@@ -5657,7 +5674,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
     tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 364};
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
@@ -5677,7 +5694,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
     tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 365};
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_spherical_bessel_j0[] = {
@@ -5692,7 +5709,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
     = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
     tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
     sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
-    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -5709,7 +5726,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 367};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -5726,7 +5743,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 368};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -5740,7 +5757,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 369};
+    0, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -5755,7 +5772,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 370};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -5767,7 +5784,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 371};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -5779,7 +5796,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -5791,7 +5808,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 373};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -5804,7 +5821,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -5817,7 +5834,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 375};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -5830,7 +5847,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -5848,7 +5865,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -5864,7 +5881,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 378};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -5880,7 +5897,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 379};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -5894,7 +5911,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 380};
+    0, 0, 0, 0, 0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -5905,7 +5922,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 381};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -5921,7 +5938,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 382};
+    0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -5933,7 +5950,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 383};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -5945,7 +5962,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -5959,7 +5976,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 385};
+    0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -5974,7 +5991,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    386};
+    387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -5990,7 +6007,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 387};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -6005,7 +6022,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 388};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -6021,7 +6038,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 389};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -6037,7 +6054,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 390};
+    0, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -6050,7 +6067,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -6064,7 +6081,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 392};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -6083,7 +6100,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 393};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -6096,7 +6113,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 394};
+    0, 0, 0, 0, 0, 0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -6109,7 +6126,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 395};
+    0, 0, 0, 0, 0, 0}, 396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -6121,7 +6138,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -6134,7 +6151,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -6148,7 +6165,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -6163,7 +6180,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 399};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -6179,7 +6196,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 400};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -6192,7 +6209,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -6210,7 +6227,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 402};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -6228,7 +6245,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 404};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -6241,7 +6258,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 404};
+    0, 0, 0, 0}, 405};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -6253,7 +6270,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 406};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -6265,7 +6282,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 406};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 407};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -6282,7 +6299,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 407};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 408};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -6297,7 +6314,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 408};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 409};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -6309,7 +6326,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 409};
+    0}, 410};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -6324,7 +6341,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 410};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 411};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -6340,7 +6357,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 411};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 412};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -6605,6 +6622,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_movedim,
         &tni_row_mse_loss,
         &tni_row_mul,
+        &tni_row_multinomial,
         &tni_row_mv,
         &tni_row_mvlgamma,
         &tni_row_nan_to_num,

@@ -166,7 +166,7 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
     k = 1 - ceil(q);
     f = q + k; /* exact where digits matter: the terms nearest to 0 are f and 1 - f */
     y = TNI_FN(tni_zeta_above)(s, 1 - f) - TNI_FN(tni_zeta_above)(s, k + (1 - f));
-    if (fmod(s, 2) != 0) y = -y;
+    if (fmod(s, 2.0) != 0) y = -y;
     return TNI_FN(tni_zeta_above)(s, f) + y;
 }
 

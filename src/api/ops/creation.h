@@ -470,6 +470,31 @@ TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
     .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
+/* --- indices drawn by weights, by torch's methods for one thread: exponential races
+ * without replacement (P --- */
+
+/* Indices of the last dimension, drawn by its weights, which need not add up to 1; num_samples for
+ * each row. Without replacement no index comes twice.
+ *   schema  multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator?
+ *           generator=None) -> Tensor
+ *   shapes  self (*, m), floating, 1-d or 2-d -> (*, num_samples), int64
+ *   example tn_multinomial(p, 2) */
+typedef struct tn_multinomial_args {
+    tn_tensor *out;
+    bool replacement;
+    tn_generator *generator;
+    tn_tensor *self;
+    int64_t num_samples;
+    TNI_NAMED_OPTIONS
+} tn_multinomial_args;
+TN_API tn_tensor *tn_multinomial_at(const char *file, int line, const tn_multinomial_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_multinomial(tn_tensor *self, int64_t num_samples,
+    bool replacement, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_multinomial(self_, ...) TNI_CALL(tn_multinomial, .self = self_, \
+    .num_samples = __VA_ARGS__)
+#endif
+
 /* --- random numbers of continuous distributions, as torch draws them on the CPU: equal
  * seeds give equal numbers --- */
 

@@ -1066,6 +1066,14 @@ template <class K = as_objects> typename K::one mul_(tensor_or_number other, sit
     const {
     return tn::mul_<K>(p_, other, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one multinomial(integer num_samples,
+    flag replacement = false, tn_generator *generator = nullptr, site at = site()) const {
+    return tn::multinomial<K>(p_, num_samples, replacement, generator, at);
+}
+template <class K = as_objects> typename K::one multinomial(integer num_samples,
+    multinomial_options o, site at = site()) const {
+    return tn::multinomial<K>(p_, num_samples, o, at);
+}
 template <class K = as_objects> typename K::one mv(tensor_ref vec, out_options o = {},
     site at = site()) const {
     return tn::mv<K>(p_, vec, o, at);

@@ -2618,6 +2618,23 @@ template <class K = as_objects> inline typename K::one mul_(tensor_ref self,
     tensor_or_number other, site at = site()) {
     return K::write(tn_mul_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+struct multinomial_options {
+    typedef multinomial_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, replacement, false)
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multinomial(tensor_ref self,
+    integer num_samples, flag replacement = false, tn_generator *generator = nullptr,
+    site at = site()) {
+    return K::call(tn_multinomial_at, at, {nullptr, replacement.value, generator, self.value,
+        num_samples.value});
+}
+template <class K = as_objects> inline typename K::one multinomial(tensor_ref self,
+    integer num_samples, multinomial_options o, site at = site()) {
+    return K::call(tn_multinomial_at, at, {o.out.value, o.replacement.value, o.generator,
+        self.value, num_samples.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one mv(tensor_ref self, tensor_ref vec,
     out_options o = {}, site at = site()) {
     return K::call(tn_mv_at, at, {o.out.value, self.value, vec.value}, o.out);
@@ -4351,6 +4368,7 @@ TNI_TN_END
 #define tn_mul_(...) tn::mul_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul_scalar(...) tn::mul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul_scalar_(...) tn::mul_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_multinomial(...) tn::multinomial<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mv(...) tn::mv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mvlgamma(...) tn::mvlgamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mvlgamma_(...) tn::mvlgamma_<tn::detail::as_c>(__VA_ARGS__)

@@ -82,7 +82,8 @@ DRAWN = (
     "normal", "laplace", "uniform", "log_normal", "gumbel", "half_normal", "kumaraswamy",
     "bernoulli", "geometric", "continuous_bernoulli", "relaxed_bernoulli", "relaxed_one_hot",
     "normal_vectors", "low_rank", "independent", "transformed", "exponential", "pareto",
-    "generalized_pareto", "logistic_normal",
+    "generalized_pareto", "logistic_normal", "categorical", "categorical_logits", "one_hot",
+    "multinomial",
 )  # fmt: skip
 
 
