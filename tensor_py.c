@@ -2712,6 +2712,9 @@ static const char *const py_docs_comment[] = {
     /* cat */
     "The tensors one behind the other along dim. Their other sizes must agree; dtypes are promoted.\n"
     "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
+    /* cauchy */
+    "Fills self with random numbers of the Cauchy distribution around median, of width sigma.\n"
+    "self (*) -> self",
     /* ceil */
     "The smallest integer that is not below self.\n"
     "(*) -> (*)",
@@ -3009,6 +3012,9 @@ static const char *const py_docs_comment[] = {
     /* gelu_tanh */
     "self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.\n"
     "(*) -> (*), floating",
+    /* geometric */
+    "Fills self with numbers of trials, 1 or more, until one succeeds with probability p.\n"
+    "self (*) -> self",
     /* geqrf */
     "A = Q R, packed: R on and above the diagonal, below it the vectors of the reflections whose\n"
     "product Q is; tau are their factors.\n"
@@ -3291,6 +3297,9 @@ static const char *const py_docs_comment[] = {
     /* log2 */
     "The logarithm to base 2; exact for powers of 2.\n"
     "(*) -> (*), floating",
+    /* log_normal */
+    "Fills self with numbers whose logarithm is normal, of the given mean and standard deviation.\n"
+    "self (*) -> self",
     /* log_softmax */
     "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if\n"
     "it is given.\n"
@@ -3985,6 +3994,7 @@ static const char *const py_docs_place[] = {
     NULL /* broadcast_to */,
     NULL /* bucketize */,
     NULL /* cat */,
+    NULL /* cauchy */,
     NULL /* ceil */,
     NULL /* cholesky_inverse */,
     NULL /* cholesky_solve */,
@@ -4073,6 +4083,7 @@ static const char *const py_docs_place[] = {
     NULL /* gelu_erf */,
     NULL /* gelu_erf_backward */,
     NULL /* gelu_tanh */,
+    NULL /* geometric */,
     NULL /* geqrf */,
     NULL /* gt */,
     NULL /* hardshrink */,
@@ -4153,6 +4164,7 @@ static const char *const py_docs_place[] = {
     NULL /* log10 */,
     "special.log1p" /* log1p */,
     NULL /* log2 */,
+    NULL /* log_normal */,
     "special.log_softmax" /* log_softmax */,
     NULL /* log_softmax_backward */,
     NULL /* logaddexp */,

@@ -129,9 +129,9 @@ set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_i
 triplet_margin_loss vmap
 """,
     "Tensor": """
-__cuda_array_interface__ cauchy_ corrcoef cov cummax cummin dim_order geometric_ grad_dtype
+__cuda_array_interface__ corrcoef cov cummax cummin dim_order grad_dtype
 histc histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ istft kthvalue
-log_normal_ logcumsumexp median mode multinomial nanmedian nanquantile new_empty_strided
+logcumsumexp median mode multinomial nanmedian nanquantile new_empty_strided
 nonzero_static pin_memory quantile record_stream renorm renorm_ resize_as
 resize_as_ scatter_reduce scatter_reduce_ stft
 """,

@@ -728,6 +728,17 @@ TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim) {
     return tn_cat_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cauchy_inplace_at(const char *file, int line, const tn_cauchy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cauchy, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cauchy_(tn_tensor *self, double median, double sigma,
+    tn_generator *generator) {
+    const tn_cauchy_args a = {median, sigma, generator, self};
+    return tn_cauchy_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_ceil_at(const char *file, int line, const tn_ceil_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_ceil, TN_PLAIN, file, line, args, &r);
@@ -2017,6 +2028,17 @@ TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self) {
     return tn_gelu_tanh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_geometric_inplace_at(const char *file, int line,
+    const tn_geometric_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_geometric, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_geometric_(tn_tensor *self, double p, tn_generator *generator) {
+    const tn_geometric_args a = {generator, self, p};
+    return tn_geometric_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_a_tau tn_geqrf_at(const char *file, int line, const tn_geqrf_args *args) {
     tn_a_tau r;
     tn_call(&tni_row_geqrf, TN_PLAIN, file, line, args, &r);
@@ -3081,6 +3103,18 @@ TN_API tn_tensor *tnp_log2(tn_tensor *self) {
 TN_API tn_tensor *tnp_log2_(tn_tensor *self) {
     const tn_log2_args a = {NULL, self};
     return tn_log2_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log_normal_inplace_at(const char *file, int line,
+    const tn_log_normal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log_normal, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log_normal_(tn_tensor *self, double mean, double std,
+    tn_generator *generator) {
+    const tn_log_normal_args a = {mean, std, generator, self};
+    return tn_log_normal_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args) {

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 413 };
+enum { TNI_ROW_COUNT = 416 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -109,6 +109,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_bucketize);
 TN_PRIV_DECLARE(tn_row, tni_row_bucketize);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
 TN_PRIV_DECLARE(tn_row, tni_row_cat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cauchy);
+TN_PRIV_DECLARE(tn_row, tni_row_cauchy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
 TN_PRIV_DECLARE(tn_row, tni_row_ceil);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_inverse);
@@ -285,6 +287,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_geometric);
+TN_PRIV_DECLARE(tn_row, tni_row_geometric);
 TN_PRIV_DECLARE(tn_gen, tni_gen_geqrf);
 TN_PRIV_DECLARE(tn_row, tni_row_geqrf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
@@ -445,6 +449,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_log1p);
 TN_PRIV_DECLARE(tn_row, tni_row_log1p);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log2);
 TN_PRIV_DECLARE(tn_row, tni_row_log2);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log_normal);
+TN_PRIV_DECLARE(tn_row, tni_row_log_normal);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);

@@ -14,6 +14,12 @@
      * exchanged, and by log1p(-b). */                                                           \
     K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                            \
     /* x = -log1p(-x) */                                                                         \
-    K(void, exponential_f64, (double *x, int64_t n))
+    K(void, exponential_f64, (double *x, int64_t n))                                             \
+    /* x = median + sigma tan(pi (x - 1/2)) */                                                   \
+    K(void, cauchy_f64, (double *x, int64_t n, double median, double sigma))                     \
+    /* x = ceil(log(x) / log1p(-p)) */                                                           \
+    K(void, geometric_f64, (double *x, int64_t n, double p))                                     \
+    /* x = exp(mean + std x) */                                                                  \
+    K(void, log_normal_f64, (double *x, int64_t n, double mean, double std))
 
 #endif

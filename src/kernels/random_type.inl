@@ -29,4 +29,28 @@ static void TNI_FN(exponential_f64)(double *x, int64_t n) {
         V_STN(x + i, TNI_FNT(tni_exponential)(V_LDN(x + i, m)), m);
     }
 }
+
+static void TNI_FN(cauchy_f64)(double *x, int64_t n, double median, double sigma) {
+    const V half = V_SET(0.5), pi = V_SET(3.14159265358979323846);
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V t = V_TAN(V_MUL(pi, V_SUB(V_LDN(x + i, m), half)));
+        V_STN(x + i, V_FMA(V_SET(sigma), t, V_SET(median)), m);
+    }
+}
+
+static void TNI_FN(geometric_f64)(double *x, int64_t n, double p) {
+    const V fail = V_LOG1P(V_SET(-p)); /* the logarithm of a failure's chance */
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V_STN(x + i, V_CEIL(V_DIV(V_LOG(V_LDN(x + i, m)), fail)), m);
+    }
+}
+
+static void TNI_FN(log_normal_f64)(double *x, int64_t n, double mean, double std) {
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V_STN(x + i, V_EXP(V_FMA(V_LDN(x + i, m), V_SET(std), V_SET(mean))), m);
+    }
+}
 #endif

@@ -624,6 +624,63 @@ TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *
     .lambd = 1, .self = __VA_ARGS__)
 #endif
 
+/* Fills self with random numbers of the Cauchy distribution around median, of width sigma.
+ *   schema  cauchy_(Tensor self, float median=0.0, float sigma=1.0, *, Generator?
+ *           generator=None) -> Tensor
+ *   shapes  self (*) -> self
+ *   example tn_cauchy_(x, .sigma = 2) */
+typedef struct tn_cauchy_args {
+    double median, sigma;
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_cauchy_args;
+TN_API tn_tensor *tn_cauchy_inplace_at(const char *file, int line, const tn_cauchy_args *args);
+TN_API tn_tensor *tnp_cauchy_(tn_tensor *self, double median, double sigma,
+    tn_generator *generator);
+#ifndef __cplusplus
+#define tn_cauchy_(...) TNI_CALL_AS(tn_cauchy_inplace_at, tn_cauchy_args, .sigma = 1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* Fills self with numbers of trials, 1 or more, until one succeeds with probability p.
+ *   schema  geometric_(Tensor self, float p, *, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> self
+ *   example tn_geometric_(x, 0.3) */
+typedef struct tn_geometric_args {
+    tn_generator *generator;
+    tn_tensor *self;
+    double p;
+    TNI_NAMED_OPTIONS
+} tn_geometric_args;
+TN_API tn_tensor *tn_geometric_inplace_at(const char *file, int line,
+    const tn_geometric_args *args);
+TN_API tn_tensor *tnp_geometric_(tn_tensor *self, double p, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_geometric_(self_, ...) TNI_CALL_AS(tn_geometric_inplace_at, tn_geometric_args, \
+    .self = self_, .p = __VA_ARGS__)
+#endif
+
+/* Fills self with numbers whose logarithm is normal, of the given mean and standard deviation.
+ *   schema  log_normal_(Tensor self, float mean=1.0, float std=2.0, *, Generator?
+ *           generator=None) -> Tensor
+ *   shapes  self (*) -> self
+ *   example tn_log_normal_(x, .std = 0.5) */
+typedef struct tn_log_normal_args {
+    double mean, std;
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_log_normal_args;
+TN_API tn_tensor *tn_log_normal_inplace_at(const char *file, int line,
+    const tn_log_normal_args *args);
+TN_API tn_tensor *tnp_log_normal_(tn_tensor *self, double mean, double std,
+    tn_generator *generator);
+#ifndef __cplusplus
+#define tn_log_normal_(...) TNI_CALL_AS(tn_log_normal_inplace_at, tn_log_normal_args, .mean = 1, \
+    .std = 2, .self = __VA_ARGS__)
+#endif
+
 /* --- random integers and permutations, as torch draws them --- */
 
 /* Fills self with random integers from 0 to the largest that its dtype can hold. For floating

@@ -284,6 +284,10 @@ template <class K = as_objects> typename K::one bucketize(tensor_ref boundaries,
     bucketize_options o, site at = site()) const {
     return tn::bucketize<K>(p_, boundaries, o, at);
 }
+template <class K = as_objects> typename K::one cauchy_(double median = 0, double sigma = 1,
+    tn_generator *generator = nullptr, site at = site()) const {
+    return tn::cauchy_<K>(p_, median, sigma, generator, at);
+}
 template <class K = as_objects> typename K::one ceil(out_options o = {}, site at = site()) const {
     return tn::ceil<K>(p_, o, at);
 }
@@ -660,6 +664,10 @@ template <class K = as_objects> typename K::one gelu_tanh(out_options o = {}, si
 template <class K = as_objects> typename K::one gelu_tanh_(site at = site()) const {
     return tn::gelu_tanh_<K>(p_, at);
 }
+template <class K = as_objects> typename K::one geometric_(double p,
+    tn_generator *generator = nullptr, site at = site()) const {
+    return tn::geometric_<K>(p_, p, generator, at);
+}
 template <class K = as_objects> typename K::template many<tn_a_tau>::type geqrf(geqrf_options o = {}, site at = site()) const {
     return tn::geqrf<K>(p_, o, at);
 }
@@ -869,6 +877,10 @@ template <class K = as_objects> typename K::one log2(out_options o = {}, site at
 }
 template <class K = as_objects> typename K::one log2_(site at = site()) const {
     return tn::log2_<K>(p_, at);
+}
+template <class K = as_objects> typename K::one log_normal_(double mean = 1, double std = 2,
+    tn_generator *generator = nullptr, site at = site()) const {
+    return tn::log_normal_<K>(p_, mean, std, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one log_softmax(integer dim,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {

@@ -566,6 +566,16 @@ template <class K = as_objects> inline typename K::one cat(tensor_list tensors, 
     site at = site()) {
     return K::call(tn_cat_at, at, {o.out.value, o.dim.value, tensors.value}, o.out);
 }
+struct cauchy_options {
+    typedef cauchy_options self_;
+    TNI_OPTION(double, median, 0)
+    TNI_OPTION(double, sigma, 1)
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> inline typename K::one cauchy_(tensor_ref self, double median = 0,
+    double sigma = 1, tn_generator *generator = nullptr, site at = site()) {
+    return K::write(tn_cauchy_inplace_at, at, {median, sigma, generator, self.value});
+}
 template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_ceil_at, at, {o.out.value, self.value}, o.out);
@@ -1381,6 +1391,14 @@ template <class K = as_objects> inline typename K::one gelu_tanh(tensor_ref self
 template <class K = as_objects> inline typename K::one gelu_tanh_(tensor_ref self,
     site at = site()) {
     return K::write(tn_gelu_tanh_inplace_at, at, {nullptr, self.value});
+}
+struct geometric_options {
+    typedef geometric_options self_;
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> inline typename K::one geometric_(tensor_ref self, double p,
+    tn_generator *generator = nullptr, site at = site()) {
+    return K::write(tn_geometric_inplace_at, at, {generator, self.value, p});
 }
 struct geqrf_options {
     typedef geqrf_options self_;
@@ -2261,6 +2279,16 @@ template <class K = as_objects> inline typename K::one log2(tensor_ref self, out
 template <class K = as_objects> inline typename K::one log2_(tensor_ref self, site at = site()) {
     return K::write(tn_log2_inplace_at, at, {nullptr, self.value});
 }
+struct log_normal_options {
+    typedef log_normal_options self_;
+    TNI_OPTION(double, mean, 1)
+    TNI_OPTION(double, std, 2)
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> inline typename K::one log_normal_(tensor_ref self,
+    double mean = 1, double std = 2, tn_generator *generator = nullptr, site at = site()) {
+    return K::write(tn_log_normal_inplace_at, at, {mean, std, generator, self.value});
+}
 typedef cumprod_options log_softmax_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one log_softmax(tensor_ref self,
     integer dim, tn_dtype dtype = TN_NO_DTYPE, site at = site()) {
@@ -2932,10 +2960,7 @@ template <class K = as_objects> inline typename K::one rand(int_list size, rand_
     return K::call(tn_rand_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
 }
-struct rand_like_options {
-    typedef rand_like_options self_;
-    TNI_OPTION(tn_generator *, generator, nullptr)
-};
+typedef geometric_options rand_like_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rand_like(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::call(tn_rand_like_at, at, {generator, self.value});
@@ -2978,7 +3003,7 @@ template <class K = as_objects> inline typename K::one randn(int_list size, rand
     return K::call(tn_randn_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
 }
-typedef rand_like_options randn_like_options;
+typedef geometric_options randn_like_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one randn_like(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::call(tn_randn_like_at, at, {generator, self.value});
@@ -2987,7 +3012,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one randn_like(
     randn_like_options o, site at = site()) {
     return K::call(tn_randn_like_at, at, {o.generator, self.value});
 }
-typedef rand_like_options random_options;
+typedef geometric_options random_options;
 template <class K = as_objects> inline typename K::one random_(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_random_inplace_at, at, {generator, self.value});
@@ -4062,6 +4087,7 @@ TNI_TN_END
 #define tn_bucketize(...) tn::bucketize<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bucketize_scalar(...) tn::bucketize<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cat(...) tn::cat<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cauchy_(...) tn::cauchy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
@@ -4204,6 +4230,7 @@ TNI_TN_END
 #define tn_gelu_erf_backward(...) tn::gelu_erf_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh(...) tn::gelu_tanh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gelu_tanh_(...) tn::gelu_tanh_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_geometric_(...) tn::geometric_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
@@ -4312,6 +4339,7 @@ TNI_TN_END
 #define tn_log1p_(...) tn::log1p_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log2(...) tn::log2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log2_(...) tn::log2_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_log_normal_(...) tn::log_normal_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax(...) tn::log_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)

@@ -304,30 +304,108 @@ TN_OPERATOR(
     .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = tni_random_zero_grad,
     .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
 
-/* --- exponential ------------------------------------------------------------------------------ */
+/* --- exponential, cauchy, geometric, log_normal ----------------------------------------------- */
 
 static bool exponential_check(tn_frame *f) {
     TN_ARGS(exponential, a, f);
     if (!(a->lambd > 0)) return tn_fail(f, TN_INVALID, "lambd (%g) is not positive", a->lambd);
     return tni_random_self(f, true);
 }
-/* -log(1 - u) / lambd, the inverse of the distribution function, in double. */
-static void exponential_run(tn_frame *f) {
-    TN_ARGS(exponential, a, f);
+/* Fills out[0] tile by tile: `draw` makes n doubles, which are rounded to the dtype. */
+static void random_tiles(tn_frame *f, void (*draw)(tn_frame *f, double *to, int64_t n)) {
     tn_tensor *t = f->out[0];
-    double tile[TNI_RANDOM_TILE], scale = 1 / a->lambd;
+    double tile[TNI_RANDOM_TILE];
     int64_t bytes = tni_dtype_size(t);
     for (int64_t i = 0; i < t->numel && !tni_stopped(); i += TNI_RANDOM_TILE) {
         int64_t n = t->numel - i < TNI_RANDOM_TILE ? t->numel - i : (int64_t)TNI_RANDOM_TILE;
-        for (int64_t k = 0; k < n; k++) tile[k] = tni_random_u53(f->generator);
-        TNI_K(f->block->context->kernels, exponential_f64)(tile, n);
-        for (int64_t k = 0; k < n; k++) tile[k] *= scale;
+        draw(f, tile, n);
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_F64, n);
     }
 }
+
+static void random_u53s(tn_frame *f, double *to, int64_t n) {
+    for (int64_t k = 0; k < n; k++) to[k] = tni_random_u53(f->generator);
+}
+
+/* -log(1 - u) / lambd, the inverse of the distribution function, in double. */
+static void exponential_draw(tn_frame *f, double *to, int64_t n) {
+    TN_ARGS(exponential, a, f);
+    double scale = 1 / a->lambd;
+    random_u53s(f, to, n);
+    TNI_K(f->block->context->kernels, exponential_f64)(to, n);
+    for (int64_t k = 0; k < n; k++) to[k] *= scale;
+}
+static void exponential_run(tn_frame *f) { random_tiles(f, exponential_draw); }
 /* Fills self with exponentially distributed random numbers of rate lambd. */
 TN_OPERATOR(exponential,
             "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_exponential_(x)"),
             .forms = TN_INPLACE, .check = exponential_check, .run = exponential_run,
             .grad = tni_random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
+
+static bool cauchy_check(tn_frame *f) {
+    TN_ARGS(cauchy, a, f);
+    if (!(a->sigma > 0))
+        return tn_fail(f, TN_INVALID, "cauchy_ expects sigma > 0.0, but found sigma=%g", a->sigma);
+    return tni_random_self(f, true);
+}
+/* The inverse of the distribution function, in double. */
+static void cauchy_draw(tn_frame *f, double *to, int64_t n) {
+    TN_ARGS(cauchy, a, f);
+    random_u53s(f, to, n);
+    TNI_K(f->block->context->kernels, cauchy_f64)(to, n, a->median, a->sigma);
+}
+static void cauchy_run(tn_frame *f) { random_tiles(f, cauchy_draw); }
+/* Fills self with random numbers of the Cauchy distribution around median, of width sigma. */
+TN_OPERATOR(cauchy,
+            "cauchy_(Tensor self, float median=0.0, float sigma=1.0, *, Generator? "
+            "generator=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_cauchy_(x, .sigma = 2)"),
+            .forms = TN_INPLACE, .check = cauchy_check, .run = cauchy_run,
+            .grad = tni_random_zero_grad,
+            .sample = "(2,3) | (5):f64 -1.0 2.0 | (20):f16 | (0) | (5000):f64 | ()")
+
+static bool geometric_check(tn_frame *f) {
+    TN_ARGS(geometric, a, f);
+    if (!(a->p > 0 && a->p < 1))
+        return tn_fail(f, TN_INVALID, "geometric_ expects p to be in (0, 1), but got p=%g", a->p);
+    if (f->in[0]->dtype == TN_BOOL)
+        return tn_fail(f, TN_UNSUPPORTED, "geometric_ is not implemented for bool");
+    return tni_random_self(f, false);
+}
+/* The inverse of the distribution function: the first trial whose chance u does not exceed. */
+static void geometric_draw(tn_frame *f, double *to, int64_t n) {
+    TN_ARGS(geometric, a, f);
+    random_u53s(f, to, n);
+    TNI_K(f->block->context->kernels, geometric_f64)(to, n, a->p);
+}
+static void geometric_run(tn_frame *f) { random_tiles(f, geometric_draw); }
+/* Fills self with numbers of trials, 1 or more, until one succeeds with probability p. */
+TN_OPERATOR(geometric, "geometric_(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_geometric_(x, 0.3)"),
+            .forms = TN_INPLACE, .check = geometric_check, .run = geometric_run,
+            .grad = tni_random_zero_grad,
+            .sample = "(2,3) 0.3 | (5):f64 0.9 | (20):i64 0.1 | (0) 0.5 | (5000):i32 0.2 | () 0.5")
+
+static bool log_normal_check(tn_frame *f) {
+    TN_ARGS(log_normal, a, f);
+    if (!(a->std > 0))
+        return tn_fail(f, TN_INVALID, "log_normal_ expects std > 0.0, but found std=%g", a->std);
+    return tni_random_self(f, true);
+}
+/* Normal numbers one by one, of any size and layout, as torch draws them for this row. */
+static void log_normal_draw(tn_frame *f, double *to, int64_t n) {
+    TN_ARGS(log_normal, a, f);
+    for (int64_t k = 0; k < n; k++) to[k] = random_normal(f);
+    TNI_K(f->block->context->kernels, log_normal_f64)(to, n, a->mean, a->std);
+}
+static void log_normal_run(tn_frame *f) { random_tiles(f, log_normal_draw); }
+/* Fills self with numbers whose logarithm is normal, of the given mean and standard deviation. */
+TN_OPERATOR(
+    log_normal,
+    "log_normal_(Tensor self, float mean=1.0, float std=2.0, *, Generator? "
+    "generator=None) -> Tensor",
+    TN_DOC(.shapes = "self (*) -> self", .example = "tn_log_normal_(x, .std = 0.5)"),
+    .forms = TN_INPLACE, .check = log_normal_check, .run = log_normal_run,
+    .grad = tni_random_zero_grad,
+    .sample = "(2,3) | (5):f64 -1.0 0.5 | (20):f16 0.0 1.0 | (0):f32 | (5000):f64 0.0 0.5 | ()")
