@@ -50907,7 +50907,8 @@ TN_OPERATOR(interpolate,
             "antialias=False) -> Tensor",
             TN_DOC(.shapes = "input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)",
                    .example = "tn_interpolate(x, .size = TN_DIMS(32, 32))",
-                   .differs = "signature: None stands for False there, and words have a hyphen"),
+                   .differs = "parameter align_corners: None stands for False there | "
+                              "parameter recompute_scale_factor: None stands for False there"),
             .compose = interpolate_compose,
             .sample = "(2,3,4,5) [7,3] | (1,2,5) None [1.7] mode=linear | (1,2,6,7) None [0.6,1.3] "
                       "mode=bicubic | (1,2,3,4,3) [5] mode=trilinear align_corners=True | "
@@ -76761,7 +76762,7 @@ TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     if (x != x) return x;
     if (x < -27) return INF;
     y = a > 1e100 ? 0.56418958354775628695 / a
-                  : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2, a, 1);
+                  : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2.0, a, 1.0);
     return x < 0 ? 2 * TNI_FN(tni_exp_square)(x, 1) - y : y;
 }
 TNI_SPECIAL double TNI_FN(tni_erfc)(double x) {
@@ -76793,7 +76794,7 @@ TNI_SPECIAL double TNI_FN(tni_erfinv)(double x) {
     for (int k = 0; k < 3; k++) {
         const double u = (TNI_FNT(tni_erf)(y) - x) * 0.88622692545275801365 *
                          TNI_FN(tni_exp_square)(y, 1);
-        y -= u / fma(y, u, 1);
+        y -= u / fma(y, u, 1.0);
     }
     return y;
 }
@@ -77089,7 +77090,7 @@ TNI_SPECIAL double TNI_FN(tni_spherical_j0)(double x) {
     if (fabs(x) == INF) return 0;
     if (fabs(x) > 0.25) return TNI_FNT(tni_sin)(x) / x;
     const double p = fma(z, fma(z, -1.0 / 39916800, 1.0 / 362880), -1.0 / 5040);
-    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1);
+    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1.0);
 }
 
 TNI_SPECIAL double TNI_FN(tni_airy_phase)(double x, double *l) {
@@ -77315,14 +77316,14 @@ TNI_SPECIAL double TNI_FN(tni_chebyshev_far)(double x, double n, int kind) {
         y = TNI_FNT(tni_cosh)((n + 0.5) * angle) / TNI_FNT(tni_cosh)(angle / 2);
     else
         y = TNI_FNT(tni_sinh)((n + 0.5) * angle) / TNI_FNT(tni_sinh)(angle / 2);
-    return x < 0 && fmod(n, 2) != 0 ? -y : y;
+    return x < 0 && fmod(n, 2.0) != 0 ? -y : y;
 }
 TNI_SPECIAL double TNI_FN(tni_chebyshev_high)(double x, double n, int kind) {
     const double angle = TNI_FNT(tni_acos)(x);
     if (fabs(x) > 1) return TNI_FN(tni_chebyshev_far)(x, n, kind);
     if (fabs(x) == 1) {
         const double y = kind == TNI_U ? n + 1 : kind == (x < 0 ? TNI_V : TNI_W) ? 2 * n + 1 : 1;
-        return x < 0 && fmod(n, 2) != 0 ? -y : y;
+        return x < 0 && fmod(n, 2.0) != 0 ? -y : y;
     }
     switch (kind) {
     case TNI_T: return TNI_FNT(tni_cos)(n * angle);
@@ -77376,7 +77377,7 @@ TNI_SPECIAL double TNI_FN(tni_legendre)(double x, double n) {
     double last = 1, y = x;
     n = TNI_FN(tni_degree)(n);
     if (n <= 0) return n == 0;
-    if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+    if (fabs(x) == 1) return x < 0 && fmod(n, 2.0) != 0 ? -1 : 1;
     if (n > 1048576) return (double)NAN;
     for (double k = 1; k < n && y == y; k++) {
         const double next = ((2 * k + 1) * x * y - k * last) / (k + 1);

@@ -239,7 +239,7 @@ TNI_SPECIAL double TNI_FN(tni_spherical_j0)(double x) {
     if (fabs(x) == INF) return 0;
     if (fabs(x) > 0.25) return TNI_FNT(tni_sin)(x) / x;
     const double p = fma(z, fma(z, -1.0 / 39916800, 1.0 / 362880), -1.0 / 5040);
-    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1);
+    return fma(z, fma(z, fma(z, p, 1.0 / 120), -1.0 / 6), 1.0);
 }
 
 /* --- Ai --------------------------------------------------------------------------------------- */

@@ -22,14 +22,14 @@ TNI_SPECIAL double TNI_FN(tni_chebyshev_far)(double x, double n, int kind) {
         y = TNI_FNT(tni_cosh)((n + 0.5) * angle) / TNI_FNT(tni_cosh)(angle / 2);
     else
         y = TNI_FNT(tni_sinh)((n + 0.5) * angle) / TNI_FNT(tni_sinh)(angle / 2);
-    return x < 0 && fmod(n, 2) != 0 ? -y : y;
+    return x < 0 && fmod(n, 2.0) != 0 ? -y : y;
 }
 TNI_SPECIAL double TNI_FN(tni_chebyshev_high)(double x, double n, int kind) {
     const double angle = TNI_FNT(tni_acos)(x);
     if (fabs(x) > 1) return TNI_FN(tni_chebyshev_far)(x, n, kind);
     if (fabs(x) == 1) { /* 1 or a number of terms, V and W exchanged at -1 */
         const double y = kind == TNI_U ? n + 1 : kind == (x < 0 ? TNI_V : TNI_W) ? 2 * n + 1 : 1;
-        return x < 0 && fmod(n, 2) != 0 ? -y : y;
+        return x < 0 && fmod(n, 2.0) != 0 ? -y : y;
     }
     switch (kind) {
     case TNI_T: return TNI_FNT(tni_cos)(n * angle);
@@ -84,7 +84,7 @@ TNI_SPECIAL double TNI_FN(tni_legendre)(double x, double n) {
     double last = 1, y = x;
     n = TNI_FN(tni_degree)(n);
     if (n <= 0) return n == 0;
-    if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+    if (fabs(x) == 1) return x < 0 && fmod(n, 2.0) != 0 ? -1 : 1;
     if (n > 1048576) return (double)NAN;
     for (double k = 1; k < n && y == y; k++) {
         const double next = ((2 * k + 1) * x * y - k * last) / (k + 1);

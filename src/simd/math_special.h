@@ -51,7 +51,7 @@ TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     if (x != x) return x;
     if (x < -27) return INF;
     y = a > 1e100 ? 0.56418958354775628695 / a
-                  : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2, a, 1);
+                  : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2.0, a, 1.0);
     return x < 0 ? 2 * TNI_FN(tni_exp_square)(x, 1) - y : y;
 }
 TNI_SPECIAL double TNI_FN(tni_erfc)(double x) {
@@ -88,7 +88,7 @@ TNI_SPECIAL double TNI_FN(tni_erfinv)(double x) {
     for (int k = 0; k < 3; k++) {
         const double u = (TNI_FNT(tni_erf)(y) - x) * 0.88622692545275801365 *
                          TNI_FN(tni_exp_square)(y, 1);
-        y -= u / fma(y, u, 1);
+        y -= u / fma(y, u, 1.0);
     }
     return y;
 }

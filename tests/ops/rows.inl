@@ -39,8 +39,10 @@ DIFFERS("operator", "igammac", "refused grad of tensor 0", false, "",
         "torch has none")
 DIFFERS("operator", "index_add", "call", false, "",
         "torch cuts the fraction off alpha where the tensors are integers")
-DIFFERS("operator", "interpolate", "signature", false, "",
-        "None stands for False there, and words have a hyphen")
+DIFFERS("operator", "interpolate", "parameter align_corners", false, "",
+        "None stands for False there")
+DIFFERS("operator", "interpolate", "parameter recompute_scale_factor", false, "",
+        "None stands for False there")
 DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",

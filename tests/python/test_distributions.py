@@ -54,6 +54,7 @@ def _differences(wanted, found, near=1e-7):
 @pytest.mark.parametrize("name", [n for n in WANTED if n not in ("torch", "kl", "transforms")])
 def test_a_distribution(found, name):
     near = 1e-5 if name in ("generalized_pareto", "lkj") else 1e-7  # the two in float32
+    near = 1e-6 if name == "von_mises" else near  # torch's Bessel functions there are approximate
     assert list(_differences(WANTED[name], found[name], near)) == []
 
 

@@ -76,7 +76,8 @@ TN_OPERATOR(interpolate,
             "antialias=False) -> Tensor",
             TN_DOC(.shapes = "input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)",
                    .example = "tn_interpolate(x, .size = TN_DIMS(32, 32))",
-                   .differs = "signature: None stands for False there, and words have a hyphen"),
+                   .differs = "parameter align_corners: None stands for False there | "
+                              "parameter recompute_scale_factor: None stands for False there"),
             .compose = interpolate_compose,
             .sample = "(2,3,4,5) [7,3] | (1,2,5) None [1.7] mode=linear | (1,2,6,7) None [0.6,1.3] "
                       "mode=bicubic | (1,2,3,4,3) [5] mode=trilinear align_corners=True | "
