@@ -2826,6 +2826,10 @@ static const char *const py_docs_comment[] = {
     /* detach */
     "A view of the same memory without history: gradients do not flow through it to self.\n"
     "self (*) -> (*)",
+    /* dft */
+    "The discrete Fourier transform of length n along dim, times scale: self is cropped or gets zeros\n"
+    "behind it to have n elements, and the result likewise to have count.\n"
+    "self (*) -> (*) complex, float32, float64 or complex",
     /* diagonal */
     "The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.\n"
     "self (n, m) -> (min(n, m - offset))",
@@ -2939,6 +2943,85 @@ static const char *const py_docs_comment[] = {
     /* eye_m */
     "An n x m matrix with ones on the diagonal and zeros elsewhere.\n"
     "-> (n, m)",
+    /* fft_fft */
+    "The discrete Fourier transform along dim, of length n: self is cropped or gets zeros behind it.\n"
+    "\n"
+    "self (*) -> (*) complex",
+    /* fft_fft2 */
+    "The discrete Fourier transform over two dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_fftfreq */
+    "The frequencies of fft's n results, in their order, for samples d apart.\n"
+    "(n)",
+    /* fft_fftn */
+    "The discrete Fourier transform over several dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_fftshift */
+    "Frequency 0 in the middle: from the order of fft's results to that of the frequencies.\n"
+    "self (*) -> (*)",
+    /* fft_hfft */
+    "The real spectrum of a Hermitian signal, of which self is half along dim, of length n: self is\n"
+    "cropped or gets zeros behind it.\n"
+    "self (*) -> (*) real",
+    /* fft_hfft2 */
+    "The real spectrum of a Hermitian signal, of which self is half over two dimensions, of lengths\n"
+    "s.\n"
+    "self (*) -> (*) real",
+    /* fft_hfftn */
+    "The real spectrum of a Hermitian signal, of which self is half over several dimensions, of\n"
+    "lengths s.\n"
+    "self (*) -> (*) real",
+    /* fft_ifft */
+    "The inverse of fft along dim, of length n: self is cropped or gets zeros behind it.\n"
+    "self (*) -> (*) complex",
+    /* fft_ifft2 */
+    "The inverse of fft over two dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_ifftn */
+    "The inverse of fft over several dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_ifftshift */
+    "The inverse of fftshift.\n"
+    "self (*) -> (*)",
+    /* fft_ihfft */
+    "The inverse of hfft: half of a Hermitian signal from its real spectrum along dim, of length n:\n"
+    "self is cropped or gets zeros behind it.\n"
+    "self (*) -> (*) complex",
+    /* fft_ihfft2 */
+    "The inverse of hfft: half of a Hermitian signal from its real spectrum over two dimensions, of\n"
+    "lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_ihfftn */
+    "The inverse of hfft: half of a Hermitian signal from its real spectrum over several dimensions,\n"
+    "of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_irfft */
+    "The inverse of rfft: real numbers from half of their spectrum along dim, of length n: self is\n"
+    "cropped or gets zeros behind it.\n"
+    "self (*) -> (*) real",
+    /* fft_irfft2 */
+    "The inverse of rfft: real numbers from half of their spectrum over two dimensions, of lengths s.\n"
+    "\n"
+    "self (*) -> (*) real",
+    /* fft_irfftn */
+    "The inverse of rfft: real numbers from half of their spectrum over several dimensions, of\n"
+    "lengths s.\n"
+    "self (*) -> (*) real",
+    /* fft_rfft */
+    "The transform of real numbers: the half of the spectrum that is no mirror of the other along\n"
+    "dim, of length n: self is cropped or gets zeros behind it.\n"
+    "self (*) -> (*) complex",
+    /* fft_rfft2 */
+    "The transform of real numbers: the half of the spectrum that is no mirror of the other over two\n"
+    "dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
+    /* fft_rfftfreq */
+    "The frequencies of rfft's results for n samples, d apart.\n"
+    "(n / 2 + 1)",
+    /* fft_rfftn */
+    "The transform of real numbers: the half of the spectrum that is no mirror of the other over\n"
+    "several dimensions, of lengths s.\n"
+    "self (*) -> (*) complex",
     /* fill */
     "Sets every element of self to value.\n"
     "self (*) -> self",
@@ -4027,6 +4110,7 @@ static const char *const py_docs_place[] = {
     NULL /* deg2rad */,
     NULL /* det */,
     NULL /* detach */,
+    NULL /* dft */,
     NULL /* diagonal */,
     "special.digamma special.psi" /* digamma */,
     NULL /* distributed_all_gather */,
@@ -4061,6 +4145,28 @@ static const char *const py_docs_place[] = {
     NULL /* exponential */,
     NULL /* eye */,
     NULL /* eye_m */,
+    "fft.fft" /* fft_fft */,
+    "fft.fft2" /* fft_fft2 */,
+    "fft.fftfreq" /* fft_fftfreq */,
+    "fft.fftn" /* fft_fftn */,
+    "fft.fftshift" /* fft_fftshift */,
+    "fft.hfft" /* fft_hfft */,
+    "fft.hfft2" /* fft_hfft2 */,
+    "fft.hfftn" /* fft_hfftn */,
+    "fft.ifft" /* fft_ifft */,
+    "fft.ifft2" /* fft_ifft2 */,
+    "fft.ifftn" /* fft_ifftn */,
+    "fft.ifftshift" /* fft_ifftshift */,
+    "fft.ihfft" /* fft_ihfft */,
+    "fft.ihfft2" /* fft_ihfft2 */,
+    "fft.ihfftn" /* fft_ihfftn */,
+    "fft.irfft" /* fft_irfft */,
+    "fft.irfft2" /* fft_irfft2 */,
+    "fft.irfftn" /* fft_irfftn */,
+    "fft.rfft" /* fft_rfft */,
+    "fft.rfft2" /* fft_rfft2 */,
+    "fft.rfftfreq" /* fft_rfftfreq */,
+    "fft.rfftn" /* fft_rfftn */,
     NULL /* fill */,
     NULL /* flatten */,
     NULL /* flip */,

@@ -9,6 +9,7 @@
 #include "ops/reduction.h"
 #include "ops/linalg.h"
 #include "ops/indexing.h"
+#include "ops/fft.h"
 #include "ops/layers.h"
 #include "ops/distributed.h"
 

@@ -1206,6 +1206,17 @@ TN_API tn_tensor *tnp_detach(tn_tensor *self) {
     return tn_detach_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_dft_at(const char *file, int line, const tn_dft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_dft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n, int64_t count, bool inverse,
+    double scale) {
+    const tn_dft_args a = {NULL, inverse, scale, self, dim, n, count};
+    return tn_dft_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_diagonal_at(const char *file, int line, const tn_diagonal_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_diagonal, TN_PLAIN, file, line, args, &r);
@@ -1691,6 +1702,227 @@ TN_API tn_tensor *tn_eye_m_at(const char *file, int line, const tn_eye_m_args *a
 TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id device) {
     const tn_eye_m_args a = {NULL, dtype, device, n, m};
     return tn_eye_m_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_fft_at(const char *file, int line, const tn_fft_fft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_fft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_fft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_fft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_fft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_fft2_at(const char *file, int line, const tn_fft_fft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_fft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_fft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_fft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_fft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_fftfreq_at(const char *file, int line, const tn_fft_fftfreq_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_fftfreq, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_fftfreq(int64_t n, double d, tn_dtype dtype, tn_device_id device) {
+    const tn_fft_fftfreq_args a = {NULL, d, dtype, device, n};
+    return tn_fft_fftfreq_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_fftn_at(const char *file, int line, const tn_fft_fftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_fftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_fftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_fftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_fftn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_fftshift_at(const char *file, int line, const tn_fft_fftshift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_fftshift, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_fftshift(tn_tensor *self, tn_ints dim) {
+    const tn_fft_fftshift_args a = {dim, self};
+    return tn_fft_fftshift_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_hfft_at(const char *file, int line, const tn_fft_hfft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_hfft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_hfft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_hfft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_hfft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_hfft2_at(const char *file, int line, const tn_fft_hfft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_hfft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_hfft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_hfft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_hfft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_hfftn_at(const char *file, int line, const tn_fft_hfftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_hfftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_hfftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_hfftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_hfftn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ifft_at(const char *file, int line, const tn_fft_ifft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ifft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ifft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_ifft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_ifft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ifft2_at(const char *file, int line, const tn_fft_ifft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ifft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ifft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_ifft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_ifft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ifftn_at(const char *file, int line, const tn_fft_ifftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ifftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ifftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_ifftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_ifftn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ifftshift_at(const char *file, int line,
+    const tn_fft_ifftshift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ifftshift, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ifftshift(tn_tensor *self, tn_ints dim) {
+    const tn_fft_ifftshift_args a = {dim, self};
+    return tn_fft_ifftshift_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ihfft_at(const char *file, int line, const tn_fft_ihfft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ihfft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ihfft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_ihfft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_ihfft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ihfft2_at(const char *file, int line, const tn_fft_ihfft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ihfft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ihfft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_ihfft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_ihfft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_ihfftn_at(const char *file, int line, const tn_fft_ihfftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_ihfftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_ihfftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_ihfftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_ihfftn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_irfft_at(const char *file, int line, const tn_fft_irfft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_irfft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_irfft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_irfft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_irfft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_irfft2_at(const char *file, int line, const tn_fft_irfft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_irfft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_irfft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_irfft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_irfft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_irfftn_at(const char *file, int line, const tn_fft_irfftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_irfftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_irfftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_irfftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_irfftn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_rfft_at(const char *file, int line, const tn_fft_rfft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_rfft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_rfft(tn_tensor *self, int64_t n, int64_t dim, const char *norm) {
+    const tn_fft_rfft_args a = {NULL, n, dim, norm, self};
+    return tn_fft_rfft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_rfft2_at(const char *file, int line, const tn_fft_rfft2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_rfft2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_rfft2(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_rfft2_args a = {NULL, s, dim, norm, self};
+    return tn_fft_rfft2_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_rfftfreq_at(const char *file, int line, const tn_fft_rfftfreq_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_rfftfreq, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_rfftfreq(int64_t n, double d, tn_dtype dtype, tn_device_id device) {
+    const tn_fft_rfftfreq_args a = {NULL, d, dtype, device, n};
+    return tn_fft_rfftfreq_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fft_rfftn_at(const char *file, int line, const tn_fft_rfftn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fft_rfftn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fft_rfftn(tn_tensor *self, tn_ints s, tn_ints dim, const char *norm) {
+    const tn_fft_rfftn_args a = {NULL, s, dim, norm, self};
+    return tn_fft_rfftn_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_args *args) {

@@ -46,6 +46,8 @@
 #include "../ops/elementwise/logic.c"
 #include "../ops/elementwise/orthogonal.c"
 #include "../ops/elementwise/special.c"
+#include "../ops/fft/dft.c"
+#include "../ops/fft/transform.c"
 #include "../ops/indexing/embedding.c"
 #include "../ops/indexing/index.c"
 #include "../ops/indexing/mask.c"

@@ -265,6 +265,20 @@ def torch_linear_recurrence(input, factor, dim, reverse=False):
     return torch.stack(out[::-1] if reverse else out, dim).contiguous() if out else input.clone()
 
 
+def torch_dft(self, dim, n, count, inverse=False, scale=1.0):
+    if self.dtype not in (torch.float32, torch.float64, torch.complex64, torch.complex128):
+        raise Refused("a dtype of transforms")
+    y = torch.fft.fft(self, n, dim) if not inverse else torch.fft.ifft(self, n, dim, "forward")
+    y = y.narrow(dim, 0, min(n, count)) * scale
+    if count > n:
+        shape = list(y.shape)
+        shape[dim] = count - n
+        y = torch.cat([y, y.new_zeros(shape)], dim)
+    if not y.numel():  # contiguous() leaves what is empty as it is
+        return torch.empty(y.movedim(dim, -1).shape, dtype=y.dtype).movedim(-1, dim)
+    return y.movedim(dim, -1).clone(memory_format=torch.contiguous_format).movedim(-1, dim)
+
+
 def torch_as_strided_scatter(self, src, size, stride, storage_offset=None, accumulate=False):
     if not accumulate:
         return torch.as_strided_scatter(self, src, size, stride, storage_offset)

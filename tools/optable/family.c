@@ -14,6 +14,7 @@ static const struct {
     {"reduction", "sums, extremes, statistics, norms, softmax, running sums", "sum"},
     {"linalg", "products of matrices and vectors", "matmul"},
     {"indexing", "elements by index or mask, gather and scatter, sorting, search", "index"},
+    {"fft", "Fourier transforms of one and more dimensions, their frequencies", "transform"},
     {"layers", "convolution, pooling, normalisation, attention, losses, optimizer steps", "conv"},
     {"distributed", "what several ranks do together: sums, copies, messages", "collective"},
 };

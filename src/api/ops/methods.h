@@ -431,6 +431,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one det(site at = site
 template <class K = as_objects> TN_USE_RESULT typename K::one detach(site at = site()) const {
     return tn::detach<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one dft(integer dim, integer n,
+    integer count, flag inverse = false, double scale = 1, site at = site()) const {
+    return tn::dft<K>(p_, dim, n, count, inverse, scale, at);
+}
+template <class K = as_objects> typename K::one dft(integer dim, integer n, integer count,
+    dft_options o, site at = site()) const {
+    return tn::dft<K>(p_, dim, n, count, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one diagonal(integer offset = 0,
     integer dim1 = 0, integer dim2 = 1, site at = site()) const {
     return tn::diagonal<K>(p_, offset, dim1, dim2, at);

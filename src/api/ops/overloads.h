@@ -926,6 +926,23 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one detach(tens
     site at = site()) {
     return K::call(tn_detach_at, at, {self.value});
 }
+struct dft_options {
+    typedef dft_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, inverse, false)
+    TNI_OPTION(double, scale, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one dft(tensor_ref self,
+    integer dim, integer n, integer count, flag inverse = false, double scale = 1,
+    site at = site()) {
+    return K::call(tn_dft_at, at, {nullptr, inverse.value, scale, self.value, dim.value, n.value,
+        count.value});
+}
+template <class K = as_objects> inline typename K::one dft(tensor_ref self, integer dim, integer n,
+    integer count, dft_options o, site at = site()) {
+    return K::call(tn_dft_at, at, {o.out.value, o.inverse.value, o.scale, self.value, dim.value,
+        n.value, count.value}, o.out);
+}
 struct diagonal_options {
     typedef diagonal_options self_;
     TNI_OPTION(integer, offset, 0)
@@ -1211,6 +1228,307 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one eye(integer
 template <class K = as_objects> inline typename K::one eye(integer n, integer m, eye_m_options o,
     site at = site()) {
     return K::call(tn_eye_m_at, at, {o.out.value, o.dtype, o.device, n.value, m.value}, o.out);
+}
+namespace fft {
+struct fft_options {
+    typedef fft_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, n, TN_NONE)
+    TNI_OPTION(integer, dim, -1)
+    TNI_OPTION(const char *, norm, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_fft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one fft(tensor_ref self, fft_options o,
+    site at = site()) {
+    return K::call(tn_fft_fft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+struct fft2_options {
+    typedef fft2_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_int_list, s, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, dim, {-2, -1})
+    TNI_OPTION(const char *, norm, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_fft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one fft2(tensor_ref self, fft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_fft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+struct fftfreq_options {
+    typedef fftfreq_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(double, d, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fftfreq(integer n,
+    first_option<double> d = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    site at = site()) {
+    return K::call(tn_fft_fftfreq_at, at, {nullptr, d.value, dtype, device, n.value});
+}
+template <class K = as_objects> inline typename K::one fftfreq(integer n, fftfreq_options o,
+    site at = site()) {
+    return K::call(tn_fft_fftfreq_at, at, {o.out.value, o.d, o.dtype, o.device, n.value}, o.out);
+}
+}
+namespace fft {
+struct fftn_options {
+    typedef fftn_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_int_list, s, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(const char *, norm, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_fftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one fftn(tensor_ref self, fftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_fftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+struct fftshift_options {
+    typedef fftshift_options self_;
+    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fftshift(tensor_ref self,
+    int_list dim = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_fft_fftshift_at, at, {dim.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one fftshift(tensor_ref self,
+    fftshift_options o, site at = site()) {
+    return K::call(tn_fft_fftshift_at, at, {o.dim.value, self.value});
+}
+}
+namespace fft {
+typedef fft_options hfft_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hfft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_hfft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one hfft(tensor_ref self, hfft_options o,
+    site at = site()) {
+    return K::call(tn_fft_hfft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft2_options hfft2_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hfft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_hfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one hfft2(tensor_ref self, hfft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_hfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftn_options hfftn_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hfftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_hfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one hfftn(tensor_ref self, hfftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_hfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft_options ifft_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ifft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_ifft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ifft(tensor_ref self, ifft_options o,
+    site at = site()) {
+    return K::call(tn_fft_ifft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft2_options ifft2_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ifft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_ifft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ifft2(tensor_ref self, ifft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_ifft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftn_options ifftn_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_ifftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ifftn(tensor_ref self, ifftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_ifftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftshift_options ifftshift_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftshift(tensor_ref self,
+    int_list dim = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_fft_ifftshift_at, at, {dim.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftshift(tensor_ref self,
+    ifftshift_options o, site at = site()) {
+    return K::call(tn_fft_ifftshift_at, at, {o.dim.value, self.value});
+}
+}
+namespace fft {
+typedef fft_options ihfft_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_ihfft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ihfft(tensor_ref self, ihfft_options o,
+    site at = site()) {
+    return K::call(tn_fft_ihfft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft2_options ihfft2_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_ihfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ihfft2(tensor_ref self, ihfft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_ihfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftn_options ihfftn_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_ihfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one ihfftn(tensor_ref self, ihfftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_ihfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft_options irfft_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one irfft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_irfft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one irfft(tensor_ref self, irfft_options o,
+    site at = site()) {
+    return K::call(tn_fft_irfft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft2_options irfft2_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one irfft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_irfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one irfft2(tensor_ref self, irfft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_irfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftn_options irfftn_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one irfftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_irfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one irfftn(tensor_ref self, irfftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_irfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft_options rfft_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rfft(tensor_ref self,
+    integer n = TN_NONE, integer dim = -1, const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_rfft_at, at, {nullptr, n.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one rfft(tensor_ref self, rfft_options o,
+    site at = site()) {
+    return K::call(tn_fft_rfft_at, at, {o.out.value, o.n.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fft2_options rfft2_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rfft2(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    site at = site()) {
+    return K::call(tn_fft_rfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one rfft2(tensor_ref self, rfft2_options o,
+    site at = site()) {
+    return K::call(tn_fft_rfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
+}
+namespace fft {
+typedef fftfreq_options rfftfreq_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rfftfreq(integer n,
+    first_option<double> d = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    site at = site()) {
+    return K::call(tn_fft_rfftfreq_at, at, {nullptr, d.value, dtype, device, n.value});
+}
+template <class K = as_objects> inline typename K::one rfftfreq(integer n, rfftfreq_options o,
+    site at = site()) {
+    return K::call(tn_fft_rfftfreq_at, at, {o.out.value, o.d, o.dtype, o.device, n.value}, o.out);
+}
+}
+namespace fft {
+typedef fftn_options rfftn_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rfftn(tensor_ref self,
+    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    const char *norm = nullptr, site at = site()) {
+    return K::call(tn_fft_rfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
+}
+template <class K = as_objects> inline typename K::one rfftn(tensor_ref self, rfftn_options o,
+    site at = site()) {
+    return K::call(tn_fft_rfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
+        o.out);
+}
 }
 template <class K = as_objects> inline typename K::one fill_(tensor_ref self, number value,
     site at = site()) {
@@ -4136,6 +4454,7 @@ TNI_TN_END
 #define tn_deg2rad_(...) tn::deg2rad_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_det(...) tn::det<tn::detail::as_c>(__VA_ARGS__)
 #define tn_detach(...) tn::detach<tn::detail::as_c>(__VA_ARGS__)
+#define tn_dft(...) tn::dft<tn::detail::as_c>(__VA_ARGS__)
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma_(...) tn::digamma_<tn::detail::as_c>(__VA_ARGS__)
@@ -4193,6 +4512,28 @@ TNI_TN_END
 #define tn_exponential_(...) tn::exponential_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eye(...) tn::eye<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eye_m(...) tn::eye<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_fft(...) tn::fft::fft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_fft2(...) tn::fft::fft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_fftfreq(...) tn::fft::fftfreq<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_fftn(...) tn::fft::fftn<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_fftshift(...) tn::fft::fftshift<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_hfft(...) tn::fft::hfft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_hfft2(...) tn::fft::hfft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_hfftn(...) tn::fft::hfftn<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ifft(...) tn::fft::ifft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ifft2(...) tn::fft::ifft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ifftn(...) tn::fft::ifftn<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ifftshift(...) tn::fft::ifftshift<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ihfft(...) tn::fft::ihfft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ihfft2(...) tn::fft::ihfft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_ihfftn(...) tn::fft::ihfftn<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_irfft(...) tn::fft::irfft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_irfft2(...) tn::fft::irfft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_irfftn(...) tn::fft::irfftn<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_rfft(...) tn::fft::rfft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_rfft2(...) tn::fft::rfft2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_rfftfreq(...) tn::fft::rfftfreq<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fft_rfftn(...) tn::fft::rfftn<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fill_(...) tn::fill_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_flatten(...) tn::flatten<tn::detail::as_c>(__VA_ARGS__)
 #define tn_flip(...) tn::flip<tn::detail::as_c>(__VA_ARGS__)
