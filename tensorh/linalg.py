@@ -48,7 +48,7 @@ def cond(A: Tensor, p=None):
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):
         if A.numel() == 0:
-            raise RuntimeError("linalg.cond: the condition number of an empty matrix is not defined")
+            raise RuntimeError("linalg.cond: an empty matrix has no condition number")
         values = _C._spaces["linalg"]["svdvals"](A)
         most, least = values[..., 0], values[..., -1]
         return least / most if p == -2 else most / least

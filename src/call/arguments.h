@@ -54,7 +54,7 @@ TNI_INLINE bool tni_each_of(tn_frame *f, tn_ints l, const char *name, int n, int
 }
 TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
                             int64_t *b) {
-    int64_t to[2];
+    int64_t to[2] = {0, 0};
     if (!tni_each_of(f, l, name, 2, low, to)) return false;
     *a = to[0];
     *b = to[1];

@@ -24,6 +24,7 @@ import torch.nn.functional as F
 
 from elements import is_structure, splitmix, tensor_elements
 
+mpmath.mp.prec = 160  # a logarithm of what is near 1 keeps its digits
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 M64 = (1 << 64) - 1

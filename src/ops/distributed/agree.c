@@ -246,7 +246,7 @@ TN_PRIV void tni_distributed_run(tn_frame *f) {
         const bool other = c.input && c.output && c.output != c.input;
         note->result = other ? tni_dense(f, c.input, &room) : NULL;
     }
-    if (note->result && c.output->numel) {
+    if (note->result && c.output && c.output->numel) {
         memset(&storage, 0, sizeof storage);
         storage.data = (void *)(uintptr_t)note->result;
         tni_row_major(c.output->ndim, c.output->size, stride);

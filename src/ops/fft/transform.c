@@ -130,8 +130,8 @@ static tn_tensor *fft_laid(tn_tensor *x, const int *order) {
 }
 /* How torch lays out the result of c for x: one transform over the sorted dimensions; where the
  * halved one comes first or last by itself, two. */
-static void fft_result_order(const fft_call *c, const tn_tensor *x, int *order) {
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
+static bool fft_result_order(tn_frame *f, const fft_call *c, const tn_tensor *x, int *order) {
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel;
     int dim[TN_MAX_DIMS], last = c->count - 1;
     bool padded = false;
     for (int e = 0; e < x->ndim; e++) size[e] = x->size[e], stride[e] = x->stride[e], order[e] = e;
@@ -140,6 +140,8 @@ static void fft_result_order(const fft_call *c, const tn_tensor *x, int *order) 
         size[dim[k]] = k == last && c->kind == FFT_TO_REAL ? c->n[k] / 2 + 1 : c->n[k];
         padded = padded || size[dim[k]] > x->size[dim[k]];
     }
+    if (!tni_numel_of(x->ndim, size, &numel))
+        return tn_fail(f, TN_INVALID, "the transform is too large");
     if (padded) fft_strides(x->ndim, order, size, stride);
     if (c->kind == FFT_OF_REAL && c->inverse && last) { /* the halved one, then the others */
         fft_order(x->ndim, stride, dim + last, 1, order);
@@ -147,23 +149,23 @@ static void fft_result_order(const fft_call *c, const tn_tensor *x, int *order) 
         fft_strides(x->ndim, order, size, stride);
         fft_sort(dim, last, stride);
         fft_order(x->ndim, stride, dim, last, order);
-        return;
+        return true;
     }
     fft_sort(dim, c->kind == FFT_FULL ? c->count : last, stride);
     if (c->kind == FFT_TO_REAL && last) { /* the others, then the halved one */
         fft_order(x->ndim, stride, dim, last, order);
         fft_strides(x->ndim, order, size, stride);
         fft_order(x->ndim, stride, dim + last, 1, order);
-        return;
+        return true;
     }
     fft_order(x->ndim, stride, dim, c->count, order);
+    return true;
 }
 static bool fft_apply(tn_frame *f, const fft_call *c) {
     tn_tensor *x = f->in[0];
     int order[TN_MAX_DIMS];
     if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) x = tnp_to_dtype(x, TN_F32, false, false);
-    if (!x) return false;
-    fft_result_order(c, x, order);
+    if (!x || !fft_result_order(f, c, x, order)) return false;
     /* Real numbers first; to real numbers last. */
     for (int i = 0; x && i < c->count; i++)
         x = fft_step(c, x, c->kind == FFT_OF_REAL ? c->count - 1 - i : i);

@@ -343,8 +343,9 @@ static void lstsq_task(tn_frame *f, int64_t i, void *scratch) {
         tni_planes_load(&source, f->in[1], f->in[1], i, TNI_AS_IS);
         rank = lstsq_by_svd(&u, &v, d, &b, &t, turned, rcond);
     }
-    lstsq_clear(solved ? &x : &b, k > 0 ? n : 0);
-    tni_planes_store(solved ? &x : &b, f->out[0], i, TNI_AS_IS);
+    const tni_planes *answer = solved ? &x : &b;
+    lstsq_clear(answer, k > 0 ? n : 0);
+    tni_planes_store(answer, f->out[0], i, TNI_AS_IS);
     if (!o->full_rank) ((int64_t *)(void *)tni_bytes_at(f->out[1]))[i] = rank;
 }
 static void lstsq_run(tn_frame *f) {
