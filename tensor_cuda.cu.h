@@ -4908,7 +4908,7 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
 /* src/simd/math_bessel.h - Bessel functions of orders 0 and 1 and Airy's function */
 
 TNI_SPECIAL double TNI_FN(tni_i0e)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         3.38397637204738033e-01, -3.04682672343198402e-01, 1.71620901522208769e-01,
         -9.49010970480476390e-02, 4.93052842396707117e-02, -2.37374148058994705e-02,
         1.05464603945949979e-02, -4.32430999505057593e-03, 1.63947561694133574e-03,
@@ -4919,7 +4919,7 @@ TNI_SPECIAL double TNI_FN(tni_i0e)(double x) {
         -1.72682629144155587e-11, 2.95505266312963988e-12, -4.85644678311192896e-13,
         7.67618549860493607e-14, -1.16853328779934514e-14, 1.71539128555513307e-15,
         -2.43127984654795490e-16, 3.33079451882223839e-17, -4.41534164647933951e-18};
-    static const double far[] = {
+    static const double outer[] = {
         4.02245205507054393e-01, 3.36911647825569429e-03, 6.88975834691682454e-05,
         2.89137052083475665e-06, 2.04891858946906384e-07, 2.26666899049817804e-08,
         3.39623202570838651e-09, 4.94060238822497006e-10, 1.18891471078464390e-11,
@@ -4930,10 +4930,10 @@ TNI_SPECIAL double TNI_FN(tni_i0e)(double x) {
         3.46122286769746122e-17, 4.46562142029675975e-17, -4.83050448594418188e-18,
         -7.23318048787475380e-18, 9.92147541217369872e-19, 1.19365089084598204e-18};
     x = fabs(x);
-    return x <= 8 ? CHEBYSHEV(near, x / 4 - 1) : CHEBYSHEV(far, 16 / x - 1) / sqrt(x);
+    return x <= 8 ? CHEBYSHEV(inner, x / 4 - 1) : CHEBYSHEV(outer, 16 / x - 1) / sqrt(x);
 }
 TNI_SPECIAL double TNI_FN(tni_i1e)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         2.78634929393416053e-01, -1.71620901522208769e-01, 5.44932943173773859e-02,
         -9.98969059952773200e-03, -3.38788705230979497e-03, 4.94531947674781928e-03,
         -3.37319996895046187e-03, 1.76955554780666214e-03, -7.89236752071420891e-04,
@@ -4944,7 +4944,7 @@ TNI_SPECIAL double TNI_FN(tni_i1e)(double x) {
         1.41972592821461995e-11, -2.45689582265165825e-12, 4.07850766542190184e-13,
         -6.50514825163519688e-14, 9.98411024234112183e-15, -1.47660634088983571e-15,
         2.10711159054853881e-16, -2.90471700778665153e-17, 3.87262339438412633e-18};
-    static const double far[] = {
+    static const double outer[] = {
         3.89288117509140053e-01, -9.76109749136146870e-03, -1.10588938762623713e-04,
         -3.88256480887769059e-06, -2.51223623787020884e-07, -2.63146884688951959e-08,
         -3.83538038596423700e-09, -5.58974346219658378e-10, -1.89749581235054126e-11,
@@ -4955,8 +4955,8 @@ TNI_SPECIAL double TNI_FN(tni_i1e)(double x) {
         -3.20952592199342376e-17, -4.65030536848935863e-17, 4.41434832307170765e-18,
         7.51729631084210521e-18, -9.31417886732688422e-19, -1.24219327519489097e-18};
     const double a = fabs(x);
-    if (a <= 8) return CHEBYSHEV(near, a / 4 - 1) * x / (1 + a);
-    return TNI_FNT(tni_copysign)(CHEBYSHEV(far, 16 / a - 1) / sqrt(a), x);
+    if (a <= 8) return CHEBYSHEV(inner, a / 4 - 1) * x / (1 + a);
+    return TNI_FNT(tni_copysign)(CHEBYSHEV(outer, 16 / a - 1) / sqrt(a), x);
 }
 TNI_SPECIAL double TNI_FN(tni_unscaled)(double scaled, double x) {
     const double a = fabs(x), e = TNI_FNT(tni_exp)(a > 700 ? a / 2 : a);
@@ -4971,7 +4971,7 @@ TNI_SPECIAL double TNI_FN(tni_log_half)(double x) {
     return x < 1e-300 ? TNI_FNT(tni_log)(x) - 0.69314718055994530942 : TNI_FNT(tni_log)(x / 2);
 }
 TNI_SPECIAL double TNI_FN(tni_k0_parts)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         -5.18787490119793193e-01, 6.03173687297014413e-02, 1.90679792000402913e-03,
         1.76858267346084838e-05, 8.20854593776600894e-08, 2.31205462135736409e-10,
         4.39009290167297661e-13, 6.01097819583724947e-16};
@@ -4983,7 +4983,7 @@ TNI_SPECIAL double TNI_FN(tni_k0_parts)(double x) {
         4.23825832787062934e-12, -7.68501669461165766e-13, 1.42743720460549005e-13,
         -2.70895963518406741e-14, 5.24137908711828022e-15, -1.03203820257981599e-15,
         2.06480268948575351e-16, -4.19191785494994071e-17, 8.62568430009358177e-18};
-    static const double far[] = {
+    static const double outer[] = {
         1.23545390672729472e+00, -1.73346865346370345e-02, 4.99160785924977995e-04,
         -2.45727480480370891e-05, 1.65659262050394444e-06, -1.38573629379084975e-07,
         1.36169710222462461e-08, -1.51881523108398792e-09, 1.87857088658660357e-10,
@@ -4992,12 +4992,12 @@ TNI_SPECIAL double TNI_FN(tni_k0_parts)(double x) {
         -5.47259706401756521e-16, 1.06847227847478371e-16, -2.15908965644190939e-17,
         4.50350182778650265e-18};
     if (x <= 1)
-        return CHEBYSHEV(near, 2 * x * x - 1) - TNI_FN(tni_log_half)(x) * TNI_FN(tni_i0)(x);
+        return CHEBYSHEV(inner, 2 * x * x - 1) - TNI_FN(tni_log_half)(x) * TNI_FN(tni_i0)(x);
     if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
-    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+    return CHEBYSHEV(outer, 8 / x - 1) / sqrt(x);
 }
 TNI_SPECIAL double TNI_FN(tni_k1_parts)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         1.00262817674249449e+00, -3.08372323615699112e-03, -5.80473489213960241e-03,
         -9.34397277630184798e-05, -6.06996598811724819e-07, -2.18736660209873446e-09,
         -5.05086504356935154e-12, -8.13736893340748402e-15, -9.68258718088278705e-18};
@@ -5009,7 +5009,7 @@ TNI_SPECIAL double TNI_FN(tni_k1_parts)(double x) {
         -5.14677253059014326e-12, 9.24296359230034203e-13, -1.70240582491811101e-13,
         3.20680057576922996e-14, -6.16351085948032573e-15, 1.20638008584008507e-15,
         -2.40060254424606585e-16, 4.84974902827173651e-17, -9.93452569464997819e-18};
-    static const double far[] = {
+    static const double outer[] = {
         1.30911046551991195e+00, 5.48826013732904155e-02, -8.75204825430848758e-04,
         3.60963267011202800e-05, -2.22983839031882060e-06, 1.76972528373455305e-07,
         -1.67868856489132145e-08, 1.82531445686240198e-09, -2.21453870754782941e-10,
@@ -5018,9 +5018,9 @@ TNI_SPECIAL double TNI_FN(tni_k1_parts)(double x) {
         6.04415849388563108e-16, -1.17432509002597190e-16, 2.36271099068444736e-17,
         -4.90907597685748701e-18};
     if (x <= 1)
-        return CHEBYSHEV(near, 2 * x * x - 1) / x + TNI_FN(tni_log_half)(x) * TNI_FN(tni_i1)(x);
+        return CHEBYSHEV(inner, 2 * x * x - 1) / x + TNI_FN(tni_log_half)(x) * TNI_FN(tni_i1)(x);
     if (x <= 4) return CHEBYSHEV(middle, (8 / x - 5) / 3) / sqrt(x);
-    return CHEBYSHEV(far, 8 / x - 1) / sqrt(x);
+    return CHEBYSHEV(outer, 8 / x - 1) / sqrt(x);
 }
 TNI_SPECIAL double TNI_FN(tni_k)(double x, int one, int scaled) {
     double y;
@@ -5075,7 +5075,7 @@ TNI_SPECIAL double TNI_FN(tni_hankel)(double x, int one, int second) {
 }
 #define FROM_ZERO(x, h, l) (((x) - (h) - (l)) * ((x) + (h)))
 TNI_SPECIAL double TNI_FN(tni_j0)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         -7.40517405638783377e-02, 7.99572416500808902e-02, -1.68986015104583102e-02,
         1.87349932017362789e-03, -1.27863342140995445e-04, 5.91923022608225639e-06,
         -1.98279370120475922e-07, 5.03251312617056830e-09, -1.00175630619868440e-10,
@@ -5083,11 +5083,11 @@ TNI_SPECIAL double TNI_FN(tni_j0)(double x) {
         -2.20145274293585435e-18};
     x = fabs(x);
     if (x > 5) return TNI_FN(tni_hankel)(x, 0, 0);
-    return CHEBYSHEV(near, x * x / 12.5 - 1) *
+    return CHEBYSHEV(inner, x * x / 12.5 - 1) *
            FROM_ZERO(x, 2.4048255576957729, -1.176691651530894e-16);
 }
 TNI_SPECIAL double TNI_FN(tni_j1)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         -1.80284158011662921e-02, 1.36614870820633613e-02, -2.16326515592380440e-03,
         1.90949010366018906e-04, -1.08161747369574519e-05, 4.27888605625968595e-07,
         -1.25133756435268095e-08, 2.81834888439034151e-10, -5.04256856727839578e-12,
@@ -5095,12 +5095,12 @@ TNI_SPECIAL double TNI_FN(tni_j1)(double x) {
         -7.89177705248178476e-20};
     const double a = fabs(x);
     if (a > 5) return x < 0 ? -TNI_FN(tni_hankel)(a, 1, 0) : TNI_FN(tni_hankel)(a, 1, 0);
-    return CHEBYSHEV(near, a * a / 12.5 - 1) * x *
+    return CHEBYSHEV(inner, a * a / 12.5 - 1) * x *
            FROM_ZERO(a, 3.8317059702075125, -1.5269184090088067e-16);
 }
 #undef FROM_ZERO
 TNI_SPECIAL double TNI_FN(tni_y0)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         2.07085587731045739e-01, -3.48253698576772408e-01, -1.16296421180486706e-01,
         6.12777592111658012e-02, -9.47480574280654131e-03, 7.80820300499390665e-04,
         -4.10241478028229920e-05, 1.50846653888385219e-06, -4.11773998328759002e-08,
@@ -5109,10 +5109,10 @@ TNI_SPECIAL double TNI_FN(tni_y0)(double x) {
     if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
     if (x > 5) return TNI_FN(tni_hankel)(x, 0, 1);
     return fma(0.63661977236758134308 * TNI_FN(tni_log_half)(x), TNI_FN(tni_j0)(x),
-               CHEBYSHEV(near, x * x / 12.5 - 1));
+               CHEBYSHEV(inner, x * x / 12.5 - 1));
 }
 TNI_SPECIAL double TNI_FN(tni_y1)(double x) {
-    static const double near[] = {
+    static const double inner[] = {
         1.08143569442536863e-01, 2.33317469100300517e-02, -4.80561518349280278e-02,
         1.09312596958556513e-02, -1.16756404013086310e-03, 7.49806154118804223e-05,
         -3.25215635060313767e-06, 1.02196305629781813e-07, -2.44054092627652768e-09,
@@ -5121,7 +5121,7 @@ TNI_SPECIAL double TNI_FN(tni_y1)(double x) {
     if (!(x > 0)) return x == 0 ? -INF : (double)NAN;
     if (x > 5) return TNI_FN(tni_hankel)(x, 1, 1);
     return 0.63661977236758134308 * (TNI_FN(tni_log_half)(x) * TNI_FN(tni_j1)(x) - 1 / x) +
-           CHEBYSHEV(near, x * x / 12.5 - 1) * x;
+           CHEBYSHEV(inner, x * x / 12.5 - 1) * x;
 }
 TNI_SPECIAL double TNI_FN(tni_spherical_j0)(double x) {
     const double z = x * x;
@@ -5171,7 +5171,7 @@ TNI_SPECIAL double TNI_FN(tni_airy_ai)(double x) {
         2.45826538553328999e-12, 2.82228625868040289e-13, -2.18730439899045812e-14,
         6.59077670025957249e-16, 4.10437887576956194e-18, -1.25352559691946505e-18,
         5.23989735689358829e-20};
-    static const double far[] = {
+    static const double outer[] = {
         9.91871454172675970e-01, -7.89647551014100064e-03, 2.20409222836508980e-04,
         -1.08539517614536077e-05, 7.37740175577186237e-07, -6.23935809809101255e-08,
         6.20594760624600619e-09, -7.00974539646352339e-10, 8.78130276275176572e-11,
@@ -5202,7 +5202,7 @@ TNI_SPECIAL double TNI_FN(tni_airy_ai)(double x) {
     h = TNI_FN(tni_airy_phase)(fabs(x), &l);
     if (h == INF) return 0;
     if (x > 0) {
-        y = CHEBYSHEV(far, 2 * 3.9060138817526551 / h - 1) * 0.28209479177387814347;
+        y = CHEBYSHEV(outer, 2 * 3.9060138817526551 / h - 1) * 0.28209479177387814347;
         return y * TNI_FNT(tni_exp_long)(-h, -l) / sqrt(sqrt(x));
     }
     const double w = 2 * 55.555555555555557 / h / h - 1, p = CHEBYSHEV(f, w);

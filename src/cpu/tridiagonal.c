@@ -107,8 +107,8 @@ static void tri_reduce(const tni_planes *a, const tni_planes *taus, double *d, d
  * diagonal is d[0], d[step], ..., what stands beside it e[0], e[step], ... */
 typedef struct tri_block {
     double *d, *e;
-    int64_t n;   /* rotations of a sweep */
-    int64_t far; /* the column at the other end */
+    int64_t n;     /* rotations of a sweep */
+    int64_t other; /* the column at the other end */
     int step;
 } tri_block;
 
@@ -120,7 +120,7 @@ static bool tri_is_zero(double e, double x, double y) {
  * as shift. */
 static void tri_sweep(const tri_block *b, tni_rotations *rotations) {
     const int64_t t = b->step;
-    double *cs = tni_rotations_begin(rotations, b->far, -b->step, b->n), *d = b->d, *e = b->e;
+    double *cs = tni_rotations_begin(rotations, b->other, -b->step, b->n), *d = b->d, *e = b->e;
     double half = (d[t] - d[0]) / (2 * e[0]), r = sqrt(fma(half, half, 1)), c = 1, s = 1, p = 0, g;
     if (fabs(half) > 1e150) r = fabs(half);
     g = d[b->n * t] - d[0] + e[0] / (half + copysign(r, half));
@@ -167,7 +167,7 @@ static bool tri_iterate(double *d, double *e, int64_t n, tni_rotations *rotation
         b.step = step;
         b.d = step > 0 ? d + first : d + last;
         b.e = step > 0 ? e + first : e + last - 1;
-        b.far = step > 0 ? last : first;
+        b.other = step > 0 ? last : first;
         tri_sweep(&b, rotations);
     }
     return true;

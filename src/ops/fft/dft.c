@@ -82,7 +82,7 @@ static void dft_radix2(const dft_stage *s, int64_t p) {
     }
 }
 static void dft_radix4(const dft_stage *s, int64_t p) {
-    const int64_t n = s->wide, far = s->m * n, at = p * n, to = 4 * p * n;
+    const int64_t n = s->wide, half = s->m * n, at = p * n, to = 4 * p * n;
     const double *wr = s->w->re, *wi = s->w->im;
     const int64_t k = p * s->root_step;
     const double c1 = wr[k], d1 = wi[k], c2 = wr[2 * k], d2 = wi[2 * k], c3 = wr[3 * k],
@@ -90,10 +90,10 @@ static void dft_radix4(const dft_stage *s, int64_t p) {
     const double *TNI_RESTRICT xr = s->xr + at, *TNI_RESTRICT xi = s->xi + at;
     double *TNI_RESTRICT yr = s->yr + to, *TNI_RESTRICT yi = s->yi + to;
     for (int64_t q = 0; q < n; q++) {
-        const double ar = xr[q] + xr[2 * far + q], ai = xi[q] + xi[2 * far + q];
-        const double br = xr[q] - xr[2 * far + q], bi = xi[q] - xi[2 * far + q];
-        const double cr = xr[far + q] + xr[3 * far + q], ci = xi[far + q] + xi[3 * far + q];
-        const double dr = xr[far + q] - xr[3 * far + q], di = xi[far + q] - xi[3 * far + q];
+        const double ar = xr[q] + xr[2 * half + q], ai = xi[q] + xi[2 * half + q];
+        const double br = xr[q] - xr[2 * half + q], bi = xi[q] - xi[2 * half + q];
+        const double cr = xr[half + q] + xr[3 * half + q], ci = xi[half + q] + xi[3 * half + q];
+        const double dr = xr[half + q] - xr[3 * half + q], di = xi[half + q] - xi[3 * half + q];
         /* -i d = (di, -dr) */
         const double er = br + di, ei = bi - dr, fr = ar - cr, fi = ai - ci, gr = br - di,
                      gi = bi + dr;
