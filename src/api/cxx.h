@@ -76,6 +76,17 @@ template <class T>
 struct only<T *, T> {
     typedef void type;
 };
+/* Has a type if P is tn_tensor * or nullptr's type. */
+template <class P>
+struct pointer {};
+template <>
+struct pointer<tn_tensor *> {
+    typedef void type;
+};
+template <>
+struct pointer<decltype(nullptr)> {
+    typedef void type;
+};
 /* As strlen and strcmp; string.h would declare names that programs use, such as index. */
 inline size_t length(const char *text) {
     size_t n = 0;
@@ -147,7 +158,9 @@ struct flag {
 struct tensor_ref {
     tn_tensor *value;
     tensor_ref() : value(nullptr) {}
-    tensor_ref(tn_tensor *t) : value(t) {}
+    /* Of pointers alone: a literal 0 is a number, as in x.max(0). */
+    template <class P, class = typename detail::pointer<P>::type>
+    tensor_ref(P t) : value(t) {}
     tensor_ref(const detail::handle &t) : value(t.p_) {}
 };
 

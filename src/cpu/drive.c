@@ -258,7 +258,7 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     /* Numbers first, in the type of the computation; then one of three ways, by layout and size. */
     if (!out->numel) return;
     drive_numbers(f, native, (char *)numbers);
-    if (note->flat < 0 || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made)
+    if (note->flat < 0 || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made || native != common)
         drive_run_strided(f, common, native, made, numbers);
     else if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
              f->row->rules & TNI_FLOATS_SINGLY || !drive_small(f, common, numbers))

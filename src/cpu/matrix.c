@@ -246,7 +246,7 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
     return c;
 }
 
-TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why) {
+static bool matrix_converged(tn_frame *f, const tn_tensor *t, const char *why) {
     const int64_t n = t->ndim ? t->size[t->ndim - 1] : 1;
     for (int64_t i = 0; i < t->numel; i++) {
         const tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
@@ -255,4 +255,13 @@ TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why) {
         return tn_fail(f, TN_LINALG, "batch element %lld: %s", (long long)(i / n), why);
     }
     return true;
+}
+TN_PRIV bool tni_converged(tn_frame *f, const tn_tensor *t, const char *why) {
+    tn_tensor *here;
+    bool ok;
+    if (!(t->flags & TNI_DEVICE)) return matrix_converged(f, t, why);
+    here = tni_device_down(f->block, t);
+    ok = here && matrix_converged(f, here, why);
+    if (here) tni_drop(f->block, here);
+    return ok;
 }

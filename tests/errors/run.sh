@@ -73,11 +73,12 @@ else
 fi
 
 # Unit tests in one program; those of base stand in for the room above, steady and realtime for functions of libc, frames and
-# host_promises, plan need the caches that sanitizers bypass, two count what the whole process has, two take too long.
+# host_promises, plan need the caches that sanitizers bypass, two count what the whole process has, two take too long. In groups and
+# parallel other threads work on when a call has failed.
 unit_tests() {
     units=$(grep -l '"\(\.\./\)*refused\.h"' tests/unit/*.c | grep -v /io_edges)
     [ -n "${TN_QUICK:-}" ] || units=$(ls tests/unit/*.c | grep -v -e /base -e /engine -e /nn_train -e /nn_memory -e /special -e /steady -e /lifetimes \
-        -e /realtime -e /frames -e /host_promises -e /plan)
+        -e /realtime -e /frames -e /host_promises -e /plan -e /groups -e /parallel)
     mkdir -p "$out/unit"
     say() { printf '%s\n' "$@"; }
     {
