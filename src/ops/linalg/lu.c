@@ -249,7 +249,7 @@ static tn_tensor *unpack_padded(tn_tensor *t, int dim, int64_t n) {
     memcpy(size, t->size, (size_t)t->ndim * sizeof *size);
     size[t->ndim + dim] = n;
     parts[0] = t;
-    parts[1] = tnp_zeros(tni_ints(size, t->ndim), (tn_dtype)t->dtype, TN_NO_DEVICE);
+    parts[1] = tnp_zeros(tni_ints(size, t->ndim), (tn_dtype)t->dtype, (tn_device_id)t->device);
     return tnp_cat(tn_tensors_of(parts, 2), dim);
 }
 static void unpack_grad(tn_gradient *g) {
