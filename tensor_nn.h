@@ -9387,7 +9387,7 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
     return mode == TN_PADDING_MODE_ZEROS ||
            tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
 }
-#define CONV_ROW(name)                                                               \
+#define CONV_MODULE(name)                                                            \
     static bool name##_build(tn_module *m) {                                         \
         TN_SELF(name, s, m);                                                         \
         return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups, \
@@ -9397,7 +9397,7 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
         TN_SELF(name, s, m);                                                         \
         return tni_init_affine(s->weight, s->bias);                                  \
     }
-#define CONV_FORWARD(name)                                                              \
+#define CONV_MODULE_FORWARD(name)                                                       \
     static bool name##_forward(tn_mframe *f) {                                          \
         TN_FORWARD(name, s, a, f);                                                      \
         f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
@@ -9405,8 +9405,8 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_ROW(conv1d)
-CONV_FORWARD(conv1d)
+CONV_MODULE(conv1d)
+CONV_MODULE_FORWARD(conv1d)
 TN_MODULE(
     conv1d,
     "Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1, int[1] "
@@ -9421,8 +9421,8 @@ TN_MODULE(
     .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
     .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6)")
 
-CONV_ROW(conv2d)
-CONV_FORWARD(conv2d)
+CONV_MODULE(conv2d)
+CONV_MODULE_FORWARD(conv2d)
 TN_MODULE(
     conv2d,
     "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
@@ -9438,8 +9438,8 @@ TN_MODULE(
     .sample =
         "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
 
-CONV_ROW(conv3d)
-CONV_FORWARD(conv3d)
+CONV_MODULE(conv3d)
+CONV_MODULE_FORWARD(conv3d)
 TN_MODULE(
     conv3d,
     "Conv3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1, int[3] "
@@ -9455,7 +9455,7 @@ TN_MODULE(
     .build = conv3d_build, .reset = conv3d_reset, .forward = conv3d_forward,
     .sample = "2 3 [2]: (1,2,3,4,3) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
               "(1,2,3,4,3)")
-#undef CONV_FORWARD
+#undef CONV_MODULE_FORWARD
 
 typedef struct conv_to {
     tn_ints kernel, stride, padding, dilation, more;
@@ -9498,7 +9498,7 @@ static bool conv_output_padding(const conv_to *v, tn_tensor *x, tn_ints size, in
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_ROW(conv_transpose1d)
+CONV_MODULE(conv_transpose1d)
 CONV_TRANSPOSE_FORWARD(conv_transpose1d, 1)
 TN_MODULE(
     conv_transpose1d,
@@ -9518,7 +9518,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
               "bias=False: (1,4,5)")
 
-CONV_ROW(conv_transpose2d)
+CONV_MODULE(conv_transpose2d)
 CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
 TN_MODULE(
     conv_transpose2d,
@@ -9538,7 +9538,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
               "groups=2 bias=False: (1,4,3,3)")
 
-CONV_ROW(conv_transpose3d)
+CONV_MODULE(conv_transpose3d)
 CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
 TN_MODULE(
     conv_transpose3d,
@@ -9558,7 +9558,7 @@ TN_MODULE(
     .forward = conv_transpose3d_forward,
     .sample = "2 3 [2]: (1,2,2,3,2) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
               "(1,2,3,2,3)")
-#undef CONV_ROW
+#undef CONV_MODULE
 #undef CONV_TRANSPOSE_FORWARD
 
 static bool max_pool2d_build(tn_module *m) {

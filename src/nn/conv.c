@@ -17,7 +17,7 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
 /* build, reset and forward of Conv1d .. Conv3d, each on its own struct. Fan in is in_channels /
  * groups times the kernel's elements, read off the weight's shape; in forward, sizes of one number
  * stand for all dimensions. */
-#define CONV_ROW(name)                                                               \
+#define CONV_MODULE(name)                                                            \
     static bool name##_build(tn_module *m) {                                         \
         TN_SELF(name, s, m);                                                         \
         return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups, \
@@ -27,7 +27,7 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
         TN_SELF(name, s, m);                                                         \
         return tni_init_affine(s->weight, s->bias);                                  \
     }
-#define CONV_FORWARD(name)                                                              \
+#define CONV_MODULE_FORWARD(name)                                                       \
     static bool name##_forward(tn_mframe *f) {                                          \
         TN_FORWARD(name, s, a, f);                                                      \
         f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
@@ -35,8 +35,8 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mod
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_ROW(conv1d)
-CONV_FORWARD(conv1d)
+CONV_MODULE(conv1d)
+CONV_MODULE_FORWARD(conv1d)
 /* Cross-correlation of lines with out_channels filters. */
 TN_MODULE(
     conv1d,
@@ -52,8 +52,8 @@ TN_MODULE(
     .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
     .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6)")
 
-CONV_ROW(conv2d)
-CONV_FORWARD(conv2d)
+CONV_MODULE(conv2d)
+CONV_MODULE_FORWARD(conv2d)
 /* Cross-correlation with out_channels filters. */
 TN_MODULE(
     conv2d,
@@ -70,8 +70,8 @@ TN_MODULE(
     .sample =
         "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
 
-CONV_ROW(conv3d)
-CONV_FORWARD(conv3d)
+CONV_MODULE(conv3d)
+CONV_MODULE_FORWARD(conv3d)
 /* Cross-correlation of volumes with out_channels filters. */
 TN_MODULE(
     conv3d,
@@ -88,7 +88,7 @@ TN_MODULE(
     .build = conv3d_build, .reset = conv3d_reset, .forward = conv3d_forward,
     .sample = "2 3 [2]: (1,2,3,4,3) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
               "(1,2,3,4,3)")
-#undef CONV_FORWARD
+#undef CONV_MODULE_FORWARD
 
 /* --- transposed convolutions ------------------------------------------------------------------ */
 
@@ -135,7 +135,7 @@ static bool conv_output_padding(const conv_to *v, tn_tensor *x, tn_ints size, in
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_ROW(conv_transpose1d)
+CONV_MODULE(conv_transpose1d)
 CONV_TRANSPOSE_FORWARD(conv_transpose1d, 1)
 /* The transposed map of Conv1d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */
@@ -157,7 +157,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
               "bias=False: (1,4,5)")
 
-CONV_ROW(conv_transpose2d)
+CONV_MODULE(conv_transpose2d)
 CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
 /* The transposed map of Conv2d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */
@@ -179,7 +179,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
               "groups=2 bias=False: (1,4,3,3)")
 
-CONV_ROW(conv_transpose3d)
+CONV_MODULE(conv_transpose3d)
 CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
 /* The transposed map of Conv3d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */
@@ -201,7 +201,7 @@ TN_MODULE(
     .forward = conv_transpose3d_forward,
     .sample = "2 3 [2]: (1,2,2,3,2) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
               "(1,2,3,2,3)")
-#undef CONV_ROW
+#undef CONV_MODULE
 #undef CONV_TRANSPOSE_FORWARD
 
 /* --- pooling ---------------------------------------------------------------------------------- */

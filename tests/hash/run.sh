@@ -145,14 +145,14 @@ done < "$out/runs"
 # --- contraction ----------------------------------------------------------------------------------
 # Outside of the kernels no a * b + c of floats may be left to the compiler: on a target with FMA it
 # would be one rounding there and two elsewhere. The same instructions come out when it may.
-# Allowed, since it cannot be seen in a result: range_write (there the sum is exact), tni_now (time),
+# Allowed, since it cannot be seen in a result: range_write (there the sum is exact), tni_clock (time),
 # pool_ and tni_pool (estimates of work).
 contracted=0
 contraction() {
     $1 -std=gnu99 -O2 $2 -DTNI_OBJECTS -ffp-contract=$3 -S "$4" -o - 2> /dev/null | awk '
         /^[A-Za-z_][A-Za-z0-9_.]*:/ { f = $1; sub(/[.:].*/, "", f) }
         /vfn?m(add|sub)|\tfn?m(add|sub|la|ls)/ { n[f]++ }
-        END { for (f in n) print f, n[f] }' | grep -vE '^(range_write|tni_now|pool_[a-z0-9_]*) ' | sort
+        END { for (f in n) print f, n[f] }' | grep -vE '^(range_write|tni_clock|pool_[a-z0-9_]*) ' | sort
 }
 machine="" fused=
 case $(uname -m) in

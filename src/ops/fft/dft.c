@@ -9,6 +9,7 @@
 #include "../../api/ops/fft.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../base/rounded_begin.inl"
 
 enum { DFT_RADIX = 31, DFT_SIDE = 8, DFT_ROOM = 1 << 15, DFT_STAGES = 64 };
 
@@ -371,3 +372,5 @@ TN_OPERATOR(dft,
             .forms = TN_OUT, .check = dft_check, .run = dft_run, .grad = dft_grad,
             .sample = "(8):c64 0 8 8 | (3,12) -1 12 7 | (2,37):c64 1 37 37 inverse=True | "
                       "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True")
+
+#include "../../base/rounded_end.inl"

@@ -11,6 +11,7 @@
 #include "../../call/rowform.h"
 
 #include <math.h>
+#include "../../base/rounded_begin.inl"
 
 /* Element p of `out` is the sum over k < count[p] of weight[p taps + k] times element at[p taps +
  * k] of `in`; taps is the largest count, and places ascend. */
@@ -475,3 +476,5 @@ TN_OPERATOR(resample_input_grad,
                       "[1,2,6,7] 2 mode=bicubic align_corners=True | (1,2,4,5) [1,2,9,11] 2 "
                       "mode=bilinear antialias=True | (1,2,3,4) [1,2,5,7] 2 mode=area | (1,3) "
                       "[1,5000] 1 mode=area")
+
+#include "../../base/rounded_end.inl"

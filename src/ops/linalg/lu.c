@@ -239,7 +239,7 @@ static void unpack_task(tn_frame *f, int64_t i, void *scratch) {
 static void unpack_run(tn_frame *f) {
     const tn_tensor *a = f->in[0];
     const double m = (double)a->size[a->ndim - 2], n = (double)a->size[a->ndim - 1];
-    tn_each(f, tni_batches(a), tni_effort(m * (m + 2 * n)), unpack_task);
+    tn_each(f, tni_batches(a), tni_effort(m * fma(2, n, m)), unpack_task);
 }
 /* t with n zeros behind it along dim. */
 static tn_tensor *unpack_padded(tn_tensor *t, int dim, int64_t n) {
