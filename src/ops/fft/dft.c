@@ -235,7 +235,7 @@ static void dft_strides(int ndim, int d, const int64_t *size, int64_t *stride) {
 static bool dft_check(tn_frame *f) {
     TN_ARGS(dft, a, f);
     const tn_tensor *x = f->in[0];
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], shared, each;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, shared, each;
     int d;
     TN_NOTE(dft_note, note, f);
     const int dtype = x->dtype, real = tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
@@ -253,6 +253,8 @@ static bool dft_check(tn_frame *f) {
                        (long long)a->n);
     memcpy(size, x->size, sizeof *size * (size_t)x->ndim);
     size[d] = a->count;
+    if (!tni_numel_of(x->ndim, size, &numel))
+        return tn_fail(f, TN_INVALID, "the result is too large");
     note->n = a->n;
     note->m = dft_inner(a->n);
     note->side = note->m > DFT_ROOM / DFT_SIDE ? DFT_ROOM / note->m : (int64_t)DFT_SIDE;

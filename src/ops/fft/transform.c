@@ -485,7 +485,7 @@ static bool fft_fftfreq_compose(tn_frame *f) {
     const tn_dtype dtype = fft_frequency_dtype(f, a->n, a->dtype);
     tn_tensor *part[2];
     if (!dtype) return false;
-    part[0] = tnp_arange(tn_int((a->n + 1) / 2), dtype, a->device);
+    part[0] = tnp_arange(tn_int(a->n / 2 + a->n % 2), dtype, a->device);
     part[1] = tnp_arange_start(tn_int(-(a->n / 2)), tn_int(0), dtype, a->device);
     if (!part[0] || !part[1]) return false;
     f->out[0] =
