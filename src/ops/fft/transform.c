@@ -521,7 +521,7 @@ static bool fft_shift(tn_frame *f, tn_ints dim, bool back) {
     const int n = tn_ints_given(dim) ? (int)dim.n : x->ndim;
     int d;
     if (tn_ints_given(dim) && !tni_dims_given(f, dim, "dim")) return false;
-    if (!n) return tn_fail(f, TN_INVALID, "`shifts` required");
+    if (!n) return tn_fail(f, TN_INVALID, "no dimension is shifted");
     for (int k = 0; k < n; k++) {
         if (!tni_dim_of(f, x->ndim, tn_ints_given(dim) ? dim.at[k] : k, &d)) return false;
         dims[k] = d;

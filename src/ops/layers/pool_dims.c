@@ -18,11 +18,11 @@ static bool pool_mode_fits(tn_frame *f, int ndim, tn_resize_mode mode) {
                       : mode == TN_RESIZE_MODE_BILINEAR || mode == TN_RESIZE_MODE_BICUBIC ? 4
                                                                                           : ndim;
     if (ndim >= 3 && ndim <= 5 && ndim == wants) return true;
-    return tn_fail(f, TN_UNSUPPORTED,
-                   "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the "
-                   "modes: nearest | linear | bilinear | bicubic | trilinear | area | "
-                   "nearest-exact",
-                   ndim);
+    return tn_fail(
+        f, TN_UNSUPPORTED,
+        "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD); linear takes "
+        "3D, bilinear and bicubic 4D, trilinear 5D",
+        ndim);
 }
 static bool interpolate_size(tn_frame *f, const tn_interpolate_args *a, int64_t size[3],
                              double scale[3]) {
