@@ -39,13 +39,39 @@ static int64_t dft_inner(int64_t n) {
     while (m < 2 * n - 1) m *= 2;
     return m;
 }
+/* sin and cos of 0 to pi / 4 by their series, so that no libm decides the bits; within a unit. */
+static double dft_sine(double x) {
+    const double z = x * x;
+    double p = 1.0 / 355687428096000.0;
+    p = fma(z, p, -1.0 / 1307674368000.0);
+    p = fma(z, p, 1.0 / 6227020800.0);
+    p = fma(z, p, -1.0 / 39916800);
+    p = fma(z, p, 1.0 / 362880);
+    p = fma(z, p, -1.0 / 5040);
+    p = fma(z, p, 1.0 / 120);
+    p = fma(z, p, -1.0 / 6);
+    return fma(x * z, p, x);
+}
+static double dft_cosine(double x) {
+    const double z = x * x;
+    double p = -1.0 / 6402373705728000.0;
+    p = fma(z, p, 1.0 / 20922789888000.0);
+    p = fma(z, p, -1.0 / 87178291200.0);
+    p = fma(z, p, 1.0 / 479001600);
+    p = fma(z, p, -1.0 / 3628800);
+    p = fma(z, p, 1.0 / 40320);
+    p = fma(z, p, -1.0 / 720);
+    p = fma(z, p, 1.0 / 24);
+    p = fma(z, p, -0.5);
+    return fma(z, p, 1);
+}
 /* The angle is taken within an eighth of the circle, where it is most exact. */
 static void dft_root(int64_t k, int64_t n, double *re, double *im) {
     const int64_t turn = 8 * k / n, half = turn & 1;
     const double step = 0.78539816339744830961566; /* pi / 4 */
     const int64_t part = 8 * k - turn * n;         /* of n: within the eighth */
     const double angle = step * ((double)(half ? n - part : part) / (double)n);
-    const double a = half ? sin(angle) : cos(angle), b = half ? cos(angle) : sin(angle);
+    const double s = dft_sine(angle), c = dft_cosine(angle), a = half ? s : c, b = half ? c : s;
     /* a, b: cosine and sine within the quarter. */
     switch (turn >> 1) {
     case 0: *re = a, *im = -b; break;
