@@ -47,9 +47,7 @@ static bool lu_verdict(tn_frame *f) {
     return !a->check_errors ||
            tn_info_verdict(
                f, 2,
-               "U[i,i], i = #, is zero and using it on lu_solve would result in a division by "
-               "zero. If you still want to perform the factorization, consider calling "
-               "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
+               "U[i,i], i = #, is zero, and what is solved by these factors divides by zero");
 }
 
 /* gA of A = P L U. With square L and U it is P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H; of a
