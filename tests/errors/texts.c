@@ -138,13 +138,21 @@ static bool names_row(const tn_row *row, const char *given) {
     snprintf(name, sizeof name, "%.*s", (int)n, given);
     if (row && strcmp(row->name, "as_strided_scatter") == 0 && strcmp(name, "as_strided") == 0)
         return true;
+    if (row && starts(row->name, "linalg_")) { /* lu_solve, and linalg_solve_ex that says solve */
+        const char *rest = row->name + (starts(name, "linalg_") ? 0 : 7);
+        n = strlen(name);
+        if (starts(rest, name) && (!rest[n] || strcmp(rest + n, "_ex") == 0)) return true;
+    }
+    n = strlen(name);
     return row && (strcmp(row->name, name) == 0 ||
                    (starts(row->schema, name) && !is_word(row->schema[n])));
 }
 
 /* What texts of torch say in the words of torch: names that are no arguments. */
 static bool is_torchs(const char *name) {
-    static const char *const words[] = {"channels_last", "storage_offset", "arange_cpu", NULL};
+    static const char *const words[] = {"channels_last", "storage_offset", "arange_cpu",
+                                        "linspace_cpu",  "logspace_cpu",   "n_sample",
+                                        "prob_dist",     NULL};
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], name) == 0) return true;
     return starts(name, "tn_") || tn_dtype_named(name) != TN_NO_DTYPE;
@@ -188,6 +196,14 @@ static void check_quoted(const text *t) {
     }
 }
 
+/* "linalg.lu_solve" of torch's texts: linalg_lu_solve into the word, and how far it reaches. */
+static size_t of_linalg(const char *at, char *word, size_t room) {
+    size_t n = 7;
+    while (is_word(at[n]) && n < room - 1) n++;
+    snprintf(word, room, "linalg_%.*s", (int)(n - 7), at + 7);
+    return n;
+}
+
 /* The word that the text begins with, where it is said to be or have something; words with '_'. */
 static void check_words(const text *t) {
     static const char *const verbs[] = {" is ", " has ", " must ", " should ", " differs ", "["};
@@ -201,6 +217,7 @@ static void check_words(const text *t) {
         }
         while (is_word(at[n]) && n < sizeof word - 1) word[n] = at[n], n++;
         word[n] = 0;
+        if (starts(at, "linalg.") && is_word(at[7])) n = of_linalg(at, word, sizeof word);
         if (at == t->head)
             for (int i = 0; i < 6; i++) option |= starts(at + n, verbs[i]) && any_row_takes(word);
         option |= strchr(word, '_') && islower((unsigned char)word[0]);
@@ -214,6 +231,7 @@ static void check_words(const text *t) {
                 option = false;
             }
         }
+        if (starts(word, "linalg_") && tn_row_named(word)) option = false; /* another operator */
         if (option && !names_row(t->is, word) && !names_row(t->called, word)) {
             checks++;
             if (!takes(t, word) && !is_torchs(word)) wrong(t, "has no argument", word);
