@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1740  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1859  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  1987  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  2110  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1987,6 +1987,125 @@ TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
 TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
 #ifndef __cplusplus
 #define tn_nn_l1_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_l1_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.
+ *   schema  SmoothL1Loss(Reduction reduction=mean, float beta=1.0, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_smooth_l1_loss() */
+typedef struct tn_nn_smooth_l1_loss_args {
+    tn_reduction reduction;
+    double beta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_smooth_l1_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_smooth_l1_loss_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_smooth_l1_loss(tn_reduction reduction, double beta,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_smooth_l1_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_smooth_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .beta = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_smooth_l1_loss_self {
+    tn_module base;
+    tn_nn_smooth_l1_loss_args o;
+} tn_nn_smooth_l1_loss_self;
+
+typedef struct tn_nn_smooth_l1_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_smooth_l1_loss_forward_args;
+TN_API tn_tensor *tn_nn_smooth_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_smooth_l1_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_smooth_l1_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_smooth_l1_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.
+ *   schema  HuberLoss(Reduction reduction=mean, float delta=1.0, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_huber_loss() */
+typedef struct tn_nn_huber_loss_args {
+    tn_reduction reduction;
+    double delta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_huber_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_huber_loss_at(const char *file, int line,
+    const tn_nn_huber_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_huber_loss(tn_reduction reduction, double delta,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_huber_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_huber_loss, \
+    .reduction = TN_REDUCTION_MEAN, .delta = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_huber_loss_self {
+    tn_module base;
+    tn_nn_huber_loss_args o;
+} tn_nn_huber_loss_self;
+
+typedef struct tn_nn_huber_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_huber_loss_forward_args;
+TN_API tn_tensor *tn_nn_huber_loss_forward_at(const char *file, int line,
+    const tn_nn_huber_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_huber_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_huber_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_huber_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* target (log target - input), where input holds logarithms, and target too with log_target.
+ *   schema  KLDivLoss(BatchReduction reduction=mean, bool log_target=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_kl_div_loss(.reduction = TN_BATCH_REDUCTION_BATCHMEAN) */
+typedef struct tn_nn_kl_div_loss_args {
+    tn_batch_reduction reduction;
+    bool log_target;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_kl_div_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_kl_div_loss_at(const char *file, int line,
+    const tn_nn_kl_div_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_kl_div_loss(tn_batch_reduction reduction, bool log_target,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_kl_div_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_kl_div_loss, \
+    .reduction = TN_BATCH_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_kl_div_loss_self {
+    tn_module base;
+    tn_nn_kl_div_loss_args o;
+} tn_nn_kl_div_loss_self;
+
+typedef struct tn_nn_kl_div_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_kl_div_loss_forward_args;
+TN_API tn_tensor *tn_nn_kl_div_loss_forward_at(const char *file, int line,
+    const tn_nn_kl_div_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_kl_div_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_kl_div_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_kl_div_loss_forward, \
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
@@ -5020,6 +5139,121 @@ template <class K> class l1_loss : public detail::module_of<K, tn_nn_l1_loss_sel
 typedef rows::l1_loss<detail::as_objects> l1_loss;
 }
 namespace nn {
+struct smooth_l1_loss_options {
+    typedef smooth_l1_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(double, beta, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one smooth_l1_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_smooth_l1_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class smooth_l1_loss : public detail::module_of<K, tn_nn_smooth_l1_loss_self> {
+  public:
+    explicit smooth_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double beta = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_smooth_l1_loss_args a = {reduction, beta, dtype, device, 0};
+        this->made(tn_nn_smooth_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit smooth_l1_loss(smooth_l1_loss_options o, site at = site::here()) {
+        const tn_nn_smooth_l1_loss_args a = {o.reduction, o.beta, o.dtype, o.device, 0};
+        this->made(tn_nn_smooth_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit smooth_l1_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "smooth_l1_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_smooth_l1_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::smooth_l1_loss<detail::as_objects> smooth_l1_loss;
+}
+namespace nn {
+struct huber_loss_options {
+    typedef huber_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(double, delta, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one huber_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_huber_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class huber_loss : public detail::module_of<K, tn_nn_huber_loss_self> {
+  public:
+    explicit huber_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_huber_loss_args a = {reduction, delta, dtype, device, 0};
+        this->made(tn_nn_huber_loss_at(at.file, at.line, &a));
+    }
+    explicit huber_loss(huber_loss_options o, site at = site::here()) {
+        const tn_nn_huber_loss_args a = {o.reduction, o.delta, o.dtype, o.device, 0};
+        this->made(tn_nn_huber_loss_at(at.file, at.line, &a));
+    }
+    explicit huber_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "huber_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_huber_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::huber_loss<detail::as_objects> huber_loss;
+}
+namespace nn {
+struct kl_div_loss_options {
+    typedef kl_div_loss_options self_;
+    TNI_OPTION(tn_batch_reduction, reduction, TN_BATCH_REDUCTION_MEAN)
+    TNI_OPTION(flag, log_target, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one kl_div_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_kl_div_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class kl_div_loss : public detail::module_of<K, tn_nn_kl_div_loss_self> {
+  public:
+    explicit kl_div_loss(tn_batch_reduction reduction = TN_BATCH_REDUCTION_MEAN,
+        flag log_target = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_kl_div_loss_args a = {reduction, log_target.value, dtype, device, 0};
+        this->made(tn_nn_kl_div_loss_at(at.file, at.line, &a));
+    }
+    explicit kl_div_loss(kl_div_loss_options o, site at = site::here()) {
+        const tn_nn_kl_div_loss_args a = {o.reduction, o.log_target.value, o.dtype, o.device, 0};
+        this->made(tn_nn_kl_div_loss_at(at.file, at.line, &a));
+    }
+    explicit kl_div_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "kl_div_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_kl_div_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::kl_div_loss<detail::as_objects> kl_div_loss;
+}
+namespace nn {
 struct bce_loss_options {
     typedef bce_loss_options self_;
     TNI_OPTION(tensor_ref, weight, tensor_ref())
@@ -5489,6 +5723,14 @@ TNI_TN_END
 #define tn_nn_mse_loss_forward(...) tn::nn::mse_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_l1_loss(...) tn::nn::rows::l1_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_l1_loss_forward(...) tn::nn::l1_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_smooth_l1_loss(...) \
+    tn::nn::rows::smooth_l1_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_smooth_l1_loss_forward(...) \
+    tn::nn::smooth_l1_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_huber_loss(...) tn::nn::rows::huber_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_huber_loss_forward(...) tn::nn::huber_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_kl_div_loss(...) tn::nn::rows::kl_div_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_kl_div_loss_forward(...) tn::nn::kl_div_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_bce_loss(...) tn::nn::rows::bce_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_bce_loss_forward(...) tn::nn::bce_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_bce_with_logits_loss(...) \
@@ -5940,13 +6182,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* c4e8411e97d0 is the hash of the chapters above: who includes this refers to a symbol of
+/* 771009f14e7f is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_c4e8411e97d0;
+TN_API const char tn_nn_layout_771009f14e7f;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c4e8411e97d0;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_771009f14e7f;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -5964,7 +6206,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_c4e8411e97d0 = 1;
+const char tn_nn_layout_771009f14e7f = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -9742,6 +9984,27 @@ TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
+LOSS_FORWARD(smooth_l1_loss, tnp_smooth_l1_loss(a->input, a->target, s->o.reduction, s->o.beta))
+TN_MODULE(smooth_l1_loss, "SmoothL1Loss(Reduction reduction=mean, float beta=1.0)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_smooth_l1_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = smooth_l1_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum beta=0.5: (4) (4)")
+
+LOSS_FORWARD(huber_loss, tnp_huber_loss(a->input, a->target, s->o.reduction, s->o.delta))
+TN_MODULE(huber_loss, "HuberLoss(Reduction reduction=mean, float delta=1.0)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_huber_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = huber_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum delta=0.5: (4) (4)")
+
+LOSS_FORWARD(kl_div_loss, tnp_kl_div(a->input, a->target, s->o.reduction, s->o.log_target))
+TN_MODULE(kl_div_loss, "KLDivLoss(BatchReduction reduction=mean, bool log_target=False)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)",
+                 .example = "tn_nn_kl_div_loss(.reduction = TN_BATCH_REDUCTION_BATCHMEAN)"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = kl_div_loss_forward,
+          .sample = "reduction=batchmean: (2,3) (2,3) | log_target=True: (4) (4)")
+
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_loss()"),
@@ -12856,6 +13119,8 @@ static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "p
     "max", "band", "bor", "bxor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "nearest_exact",
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
+static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "mean", "sum",
+    "batchmean", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -14083,6 +14348,115 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_l1_loss) = {"L1Loss", &tni_make_l1_loss, &tni_c
     NULL, 0, 0, offsetof(tn_nn_l1_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_smooth_l1_loss);
+static const tn_param tni_params_nn_smooth_l1_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, beta), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_smooth_l1_loss_args tni_defaults_nn_smooth_l1_loss = {TN_REDUCTION_MEAN, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_smooth_l1_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_smooth_l1_loss = {tni_params_nn_smooth_l1_loss,
+    &tni_defaults_nn_smooth_l1_loss, tni_names_nn_smooth_l1_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_smooth_l1_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_smooth_l1_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_smooth_l1_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_smooth_l1_loss_forward_args tni_defaults_nn_smooth_l1_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_smooth_l1_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_smooth_l1_loss = {tni_params_nn_smooth_l1_loss_forward,
+    &tni_defaults_nn_smooth_l1_loss_forward, tni_names_nn_smooth_l1_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_smooth_l1_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_smooth_l1_loss) = {"SmoothL1Loss", &tni_make_smooth_l1_loss, &tni_call_smooth_l1_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_smooth_l1_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_huber_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_huber_loss);
+static const tn_param tni_params_nn_huber_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"delta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, delta), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_huber_loss_args tni_defaults_nn_huber_loss = {TN_REDUCTION_MEAN, 1, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_huber_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_huber_loss = {tni_params_nn_huber_loss, &tni_defaults_nn_huber_loss,
+    tni_names_nn_huber_loss, NULL, 4, 0, 0, 0, sizeof(tn_nn_huber_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_huber_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_huber_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_huber_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_huber_loss_forward_args tni_defaults_nn_huber_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_huber_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_huber_loss = {tni_params_nn_huber_loss_forward,
+    &tni_defaults_nn_huber_loss_forward, tni_names_nn_huber_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_huber_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_huber_loss) = {"HuberLoss", &tni_make_huber_loss, &tni_call_huber_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_huber_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_kl_div_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_kl_div_loss);
+static const tn_param tni_params_nn_kl_div_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, reduction), 0, -1,
+     tni_nn_words_batch_reduction},
+    {"log_target", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, log_target), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_kl_div_loss_args tni_defaults_nn_kl_div_loss = {TN_BATCH_REDUCTION_MEAN, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_kl_div_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_kl_div_loss = {tni_params_nn_kl_div_loss,
+    &tni_defaults_nn_kl_div_loss, tni_names_nn_kl_div_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_kl_div_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_kl_div_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_kl_div_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_kl_div_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_kl_div_loss_forward_args tni_defaults_nn_kl_div_loss_forward = {NULL, NULL,
+    NULL};
+static const char *const tni_names_nn_kl_div_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_kl_div_loss = {tni_params_nn_kl_div_loss_forward,
+    &tni_defaults_nn_kl_div_loss_forward, tni_names_nn_kl_div_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_kl_div_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_kl_div_loss) = {"KLDivLoss", &tni_make_kl_div_loss, &tni_call_kl_div_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_kl_div_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_bce_loss);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_bce_loss);
 static const tn_param tni_params_nn_bce_loss[] = {
@@ -14388,6 +14762,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_nll_loss,
         &tni_module_mse_loss,
         &tni_module_l1_loss,
+        &tni_module_smooth_l1_loss,
+        &tni_module_huber_loss,
+        &tni_module_kl_div_loss,
         &tni_module_bce_loss,
         &tni_module_bce_with_logits_loss,
         &tni_module_batch_norm1d,
@@ -14841,6 +15218,66 @@ TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn
     const tn_nn_l1_loss_forward_args a = {module, input, target};
     return tn_nn_l1_loss_forward_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_smooth_l1_loss_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_smooth_l1_loss, args);
+}
+TN_API tn_module *tnp_nn_smooth_l1_loss(tn_reduction reduction, double beta, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_smooth_l1_loss_args a = {reduction, beta, dtype, device, 0};
+    return tn_nn_smooth_l1_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_smooth_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_smooth_l1_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_smooth_l1_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_smooth_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_smooth_l1_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_huber_loss_at(const char *file, int line,
+    const tn_nn_huber_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_huber_loss, args);
+}
+TN_API tn_module *tnp_nn_huber_loss(tn_reduction reduction, double delta, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_huber_loss_args a = {reduction, delta, dtype, device, 0};
+    return tn_nn_huber_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_huber_loss_forward_at(const char *file, int line,
+    const tn_nn_huber_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_huber_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_huber_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target)
+    {
+    const tn_nn_huber_loss_forward_args a = {module, input, target};
+    return tn_nn_huber_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_kl_div_loss_at(const char *file, int line,
+    const tn_nn_kl_div_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_kl_div_loss, args);
+}
+TN_API tn_module *tnp_nn_kl_div_loss(tn_batch_reduction reduction, bool log_target, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_kl_div_loss_args a = {reduction, log_target, dtype, device, 0};
+    return tn_nn_kl_div_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_kl_div_loss_forward_at(const char *file, int line,
+    const tn_nn_kl_div_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_kl_div_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_kl_div_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_kl_div_loss_forward_args a = {module, input, target};
+    return tn_nn_kl_div_loss_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args) {
     return tn_module_make(file, line, &tni_module_bce_loss, args);
 }
@@ -14961,6 +15398,8 @@ static TNI_UNUSED const char *const tni_optim_words_reduce_op[] = {"sum", "avg",
     "max", "band", "bor", "bxor", NULL};
 static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", "nearest_exact",
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
+static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none", "mean", "sum",
+    "batchmean", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -15254,6 +15693,18 @@ TNI_EXTERN_C_END
 #define tnp_nn_l1_loss TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss)
 #define tn_nn_l1_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_forward_at)
 #define tnp_nn_l1_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss_forward)
+#define tn_nn_smooth_l1_loss_at TNI_JOIN(TN_PREFIX, tn_nn_smooth_l1_loss_at)
+#define tnp_nn_smooth_l1_loss TNI_JOIN(TN_PREFIX, tnp_nn_smooth_l1_loss)
+#define tn_nn_smooth_l1_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_smooth_l1_loss_forward_at)
+#define tnp_nn_smooth_l1_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_smooth_l1_loss_forward)
+#define tn_nn_huber_loss_at TNI_JOIN(TN_PREFIX, tn_nn_huber_loss_at)
+#define tnp_nn_huber_loss TNI_JOIN(TN_PREFIX, tnp_nn_huber_loss)
+#define tn_nn_huber_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_huber_loss_forward_at)
+#define tnp_nn_huber_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_huber_loss_forward)
+#define tn_nn_kl_div_loss_at TNI_JOIN(TN_PREFIX, tn_nn_kl_div_loss_at)
+#define tnp_nn_kl_div_loss TNI_JOIN(TN_PREFIX, tnp_nn_kl_div_loss)
+#define tn_nn_kl_div_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_kl_div_loss_forward_at)
+#define tnp_nn_kl_div_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_kl_div_loss_forward)
 #define tn_nn_bce_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_at)
 #define tnp_nn_bce_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss)
 #define tn_nn_bce_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_forward_at)
@@ -15304,7 +15755,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_c4e8411e97d0 TNI_JOIN(TN_PREFIX, tn_nn_layout_c4e8411e97d0)
+#define tn_nn_layout_771009f14e7f TNI_JOIN(TN_PREFIX, tn_nn_layout_771009f14e7f)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -15479,6 +15930,18 @@ TNI_EXTERN_C_END
 #define tnp_nn_l1_loss (*tni_at_tnp_nn_l1_loss)
 #define tn_nn_l1_loss_forward_at (*tni_at_tn_nn_l1_loss_forward_at)
 #define tnp_nn_l1_loss_forward (*tni_at_tnp_nn_l1_loss_forward)
+#define tn_nn_smooth_l1_loss_at (*tni_at_tn_nn_smooth_l1_loss_at)
+#define tnp_nn_smooth_l1_loss (*tni_at_tnp_nn_smooth_l1_loss)
+#define tn_nn_smooth_l1_loss_forward_at (*tni_at_tn_nn_smooth_l1_loss_forward_at)
+#define tnp_nn_smooth_l1_loss_forward (*tni_at_tnp_nn_smooth_l1_loss_forward)
+#define tn_nn_huber_loss_at (*tni_at_tn_nn_huber_loss_at)
+#define tnp_nn_huber_loss (*tni_at_tnp_nn_huber_loss)
+#define tn_nn_huber_loss_forward_at (*tni_at_tn_nn_huber_loss_forward_at)
+#define tnp_nn_huber_loss_forward (*tni_at_tnp_nn_huber_loss_forward)
+#define tn_nn_kl_div_loss_at (*tni_at_tn_nn_kl_div_loss_at)
+#define tnp_nn_kl_div_loss (*tni_at_tnp_nn_kl_div_loss)
+#define tn_nn_kl_div_loss_forward_at (*tni_at_tn_nn_kl_div_loss_forward_at)
+#define tnp_nn_kl_div_loss_forward (*tni_at_tnp_nn_kl_div_loss_forward)
 #define tn_nn_bce_loss_at (*tni_at_tn_nn_bce_loss_at)
 #define tnp_nn_bce_loss (*tni_at_tnp_nn_bce_loss)
 #define tn_nn_bce_loss_forward_at (*tni_at_tn_nn_bce_loss_forward_at)
@@ -15705,6 +16168,18 @@ TNI_EXTERN_C_END
     X(tnp_nn_l1_loss) \
     X(tn_nn_l1_loss_forward_at) \
     X(tnp_nn_l1_loss_forward) \
+    X(tn_nn_smooth_l1_loss_at) \
+    X(tnp_nn_smooth_l1_loss) \
+    X(tn_nn_smooth_l1_loss_forward_at) \
+    X(tnp_nn_smooth_l1_loss_forward) \
+    X(tn_nn_huber_loss_at) \
+    X(tnp_nn_huber_loss) \
+    X(tn_nn_huber_loss_forward_at) \
+    X(tnp_nn_huber_loss_forward) \
+    X(tn_nn_kl_div_loss_at) \
+    X(tnp_nn_kl_div_loss) \
+    X(tn_nn_kl_div_loss_forward_at) \
+    X(tnp_nn_kl_div_loss_forward) \
     X(tn_nn_bce_loss_at) \
     X(tnp_nn_bce_loss) \
     X(tn_nn_bce_loss_forward_at) \
@@ -15759,14 +16234,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"c4e8411e97d0", at, 222};
+    static const tn_exports all = {"771009f14e7f", at, 234};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 222 || strcmp(e->layout, "c4e8411e97d0") != 0) return false;
+    if (!e || e->n != 234 || strcmp(e->layout, "771009f14e7f") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

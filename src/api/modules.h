@@ -1393,6 +1393,125 @@ TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.
+ *   schema  SmoothL1Loss(Reduction reduction=mean, float beta=1.0, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_smooth_l1_loss() */
+typedef struct tn_nn_smooth_l1_loss_args {
+    tn_reduction reduction;
+    double beta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_smooth_l1_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_smooth_l1_loss_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_smooth_l1_loss(tn_reduction reduction, double beta,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_smooth_l1_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_smooth_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .beta = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_smooth_l1_loss_self {
+    tn_module base;
+    tn_nn_smooth_l1_loss_args o;
+} tn_nn_smooth_l1_loss_self;
+
+typedef struct tn_nn_smooth_l1_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_smooth_l1_loss_forward_args;
+TN_API tn_tensor *tn_nn_smooth_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_smooth_l1_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_smooth_l1_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_smooth_l1_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.
+ *   schema  HuberLoss(Reduction reduction=mean, float delta=1.0, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_huber_loss() */
+typedef struct tn_nn_huber_loss_args {
+    tn_reduction reduction;
+    double delta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_huber_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_huber_loss_at(const char *file, int line,
+    const tn_nn_huber_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_huber_loss(tn_reduction reduction, double delta,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_huber_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_huber_loss, \
+    .reduction = TN_REDUCTION_MEAN, .delta = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_huber_loss_self {
+    tn_module base;
+    tn_nn_huber_loss_args o;
+} tn_nn_huber_loss_self;
+
+typedef struct tn_nn_huber_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_huber_loss_forward_args;
+TN_API tn_tensor *tn_nn_huber_loss_forward_at(const char *file, int line,
+    const tn_nn_huber_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_huber_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_huber_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_huber_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* target (log target - input), where input holds logarithms, and target too with log_target.
+ *   schema  KLDivLoss(BatchReduction reduction=mean, bool log_target=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_kl_div_loss(.reduction = TN_BATCH_REDUCTION_BATCHMEAN) */
+typedef struct tn_nn_kl_div_loss_args {
+    tn_batch_reduction reduction;
+    bool log_target;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_kl_div_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_kl_div_loss_at(const char *file, int line,
+    const tn_nn_kl_div_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_kl_div_loss(tn_batch_reduction reduction, bool log_target,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_kl_div_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_kl_div_loss, \
+    .reduction = TN_BATCH_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_kl_div_loss_self {
+    tn_module base;
+    tn_nn_kl_div_loss_args o;
+} tn_nn_kl_div_loss_self;
+
+typedef struct tn_nn_kl_div_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_kl_div_loss_forward_args;
+TN_API tn_tensor *tn_nn_kl_div_loss_forward_at(const char *file, int line,
+    const tn_nn_kl_div_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_kl_div_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_kl_div_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_kl_div_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* -(t log x + (1 - t) log(1 - x)), of probabilities.
  *   schema  BCELoss(Tensor? weight=None, Reduction reduction=mean, ScalarType? dtype=None,
  *           Device? device=None)

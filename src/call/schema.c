@@ -10,6 +10,7 @@
 /* --- words ------------------------------------------------------------------------------------ */
 
 static const char *const schema_reduction[] = {"none", "mean", "sum", NULL};
+static const char *const schema_batch_reduction[] = {"none", "mean", "sum", "batchmean", NULL};
 static const char *const schema_approximate[] = {"none", "tanh", NULL};
 static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
@@ -19,11 +20,15 @@ static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", 
                                                "band", "bor", "bxor",    NULL};
 static const char *const schema_resize[] = {"nearest",   "nearest_exact", "linear", "bilinear",
                                             "trilinear", "bicubic",       "area",   NULL};
-static const tni_enum schema_enums[] = {
-    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
-    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
-    {"PaddingMode", schema_padding}, {"ReduceOp", schema_reduce_op},
-    {"ResizeMode", schema_resize},   {NULL, NULL}};
+static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
+                                        {"Approximate", schema_approximate},
+                                        {"Rounding", schema_rounding},
+                                        {"MemoryFormat", schema_format},
+                                        {"PaddingMode", schema_padding},
+                                        {"ReduceOp", schema_reduce_op},
+                                        {"ResizeMode", schema_resize},
+                                        {"BatchReduction", schema_batch_reduction},
+                                        {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 

@@ -2636,7 +2636,7 @@ TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args 
     tn_call(&tni_row_kl_div, TN_PLAIN, file, line, args, &r);
     return r;
 }
-TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_batch_reduction reduction,
     bool log_target) {
     const tn_kl_div_args a = {reduction, log_target, input, target};
     return tn_kl_div_at(NULL, 0, &a);

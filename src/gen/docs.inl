@@ -649,7 +649,7 @@ static const char *const py_docs_comment[] = {
     "(*) -> (*), bool",
     /* kl_div */
     "target (log target - input), where input holds logarithms. With log_target the target does too:\n"
-    "e^target (target - input).\n"
+    "e^target (target - input). batchmean divides the sum by the first size of input alone.\n"
     "input, target (*) -> () or (*)",
     /* l1_loss */
     "|input - target|.\n"

@@ -15,6 +15,8 @@ static TNI_UNUSED const char *const tni_nn_words_reduce_op[] = {"sum", "avg", "p
     "max", "band", "bor", "bxor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "nearest_exact",
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
+static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "mean", "sum",
+    "batchmean", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -1242,6 +1244,115 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_l1_loss) = {"L1Loss", &tni_make_l1_loss, &tni_c
     NULL, 0, 0, offsetof(tn_nn_l1_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_smooth_l1_loss);
+static const tn_param tni_params_nn_smooth_l1_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, beta), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_smooth_l1_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_smooth_l1_loss_args tni_defaults_nn_smooth_l1_loss = {TN_REDUCTION_MEAN, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_smooth_l1_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_smooth_l1_loss = {tni_params_nn_smooth_l1_loss,
+    &tni_defaults_nn_smooth_l1_loss, tni_names_nn_smooth_l1_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_smooth_l1_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_smooth_l1_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_smooth_l1_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_smooth_l1_loss_forward_args tni_defaults_nn_smooth_l1_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_smooth_l1_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_smooth_l1_loss = {tni_params_nn_smooth_l1_loss_forward,
+    &tni_defaults_nn_smooth_l1_loss_forward, tni_names_nn_smooth_l1_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_smooth_l1_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_smooth_l1_loss) = {"SmoothL1Loss", &tni_make_smooth_l1_loss, &tni_call_smooth_l1_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_smooth_l1_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_huber_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_huber_loss);
+static const tn_param tni_params_nn_huber_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"delta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, delta), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_huber_loss_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_huber_loss_args tni_defaults_nn_huber_loss = {TN_REDUCTION_MEAN, 1, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_huber_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_huber_loss = {tni_params_nn_huber_loss, &tni_defaults_nn_huber_loss,
+    tni_names_nn_huber_loss, NULL, 4, 0, 0, 0, sizeof(tn_nn_huber_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_huber_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_huber_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_huber_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_huber_loss_forward_args tni_defaults_nn_huber_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_huber_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_huber_loss = {tni_params_nn_huber_loss_forward,
+    &tni_defaults_nn_huber_loss_forward, tni_names_nn_huber_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_huber_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_huber_loss) = {"HuberLoss", &tni_make_huber_loss, &tni_call_huber_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_huber_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_kl_div_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_kl_div_loss);
+static const tn_param tni_params_nn_kl_div_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, reduction), 0, -1,
+     tni_nn_words_batch_reduction},
+    {"log_target", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, log_target), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_kl_div_loss_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_kl_div_loss_args tni_defaults_nn_kl_div_loss = {TN_BATCH_REDUCTION_MEAN, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_kl_div_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_kl_div_loss = {tni_params_nn_kl_div_loss,
+    &tni_defaults_nn_kl_div_loss, tni_names_nn_kl_div_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_kl_div_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_kl_div_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_kl_div_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_kl_div_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_kl_div_loss_forward_args tni_defaults_nn_kl_div_loss_forward = {NULL, NULL,
+    NULL};
+static const char *const tni_names_nn_kl_div_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_kl_div_loss = {tni_params_nn_kl_div_loss_forward,
+    &tni_defaults_nn_kl_div_loss_forward, tni_names_nn_kl_div_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_kl_div_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_kl_div_loss) = {"KLDivLoss", &tni_make_kl_div_loss, &tni_call_kl_div_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_kl_div_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_bce_loss);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_bce_loss);
 static const tn_param tni_params_nn_bce_loss[] = {
@@ -1547,6 +1658,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_nll_loss,
         &tni_module_mse_loss,
         &tni_module_l1_loss,
+        &tni_module_smooth_l1_loss,
+        &tni_module_huber_loss,
+        &tni_module_kl_div_loss,
         &tni_module_bce_loss,
         &tni_module_bce_with_logits_loss,
         &tni_module_batch_norm1d,
@@ -1999,6 +2113,66 @@ TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
 TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target) {
     const tn_nn_l1_loss_forward_args a = {module, input, target};
     return tn_nn_l1_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_smooth_l1_loss_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_smooth_l1_loss, args);
+}
+TN_API tn_module *tnp_nn_smooth_l1_loss(tn_reduction reduction, double beta, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_smooth_l1_loss_args a = {reduction, beta, dtype, device, 0};
+    return tn_nn_smooth_l1_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_smooth_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_smooth_l1_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_smooth_l1_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_smooth_l1_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_smooth_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_smooth_l1_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_huber_loss_at(const char *file, int line,
+    const tn_nn_huber_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_huber_loss, args);
+}
+TN_API tn_module *tnp_nn_huber_loss(tn_reduction reduction, double delta, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_huber_loss_args a = {reduction, delta, dtype, device, 0};
+    return tn_nn_huber_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_huber_loss_forward_at(const char *file, int line,
+    const tn_nn_huber_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_huber_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_huber_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target)
+    {
+    const tn_nn_huber_loss_forward_args a = {module, input, target};
+    return tn_nn_huber_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_kl_div_loss_at(const char *file, int line,
+    const tn_nn_kl_div_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_kl_div_loss, args);
+}
+TN_API tn_module *tnp_nn_kl_div_loss(tn_batch_reduction reduction, bool log_target, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_kl_div_loss_args a = {reduction, log_target, dtype, device, 0};
+    return tn_nn_kl_div_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_kl_div_loss_forward_at(const char *file, int line,
+    const tn_nn_kl_div_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_kl_div_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_kl_div_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_kl_div_loss_forward_args a = {module, input, target};
+    return tn_nn_kl_div_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args) {
     return tn_module_make(file, line, &tni_module_bce_loss, args);

@@ -15,6 +15,8 @@ static TNI_UNUSED const char *const tni_optim_words_reduce_op[] = {"sum", "avg",
     "max", "band", "bor", "bxor", NULL};
 static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", "nearest_exact",
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
+static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none", "mean", "sum",
+    "batchmean", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);

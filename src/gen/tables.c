@@ -16,6 +16,8 @@ static TNI_UNUSED const char *const tni_words_reduce_op[] = {"sum", "avg", "prod
     "band", "bor", "bxor", NULL};
 static TNI_UNUSED const char *const tni_words_resize_mode[] = {"nearest", "nearest_exact",
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
+static TNI_UNUSED const char *const tni_words_batch_reduction[] = {"none", "mean", "sum",
+    "batchmean", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
@@ -2979,11 +2981,11 @@ static const tn_param tni_params_kl_div[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, input), 0, -1, NULL},
     {"target", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, target), 0, -1, NULL},
     {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_kl_div_args, reduction), 0, -1,
-     tni_words_reduction},
+     tni_words_batch_reduction},
     {"log_target", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_kl_div_args, log_target), 0,
      -1, NULL},
 };
-static const tn_kl_div_args tni_defaults_kl_div = {TN_REDUCTION_MEAN, false, NULL, NULL};
+static const tn_kl_div_args tni_defaults_kl_div = {TN_BATCH_REDUCTION_MEAN, false, NULL, NULL};
 static const char *const tni_names_kl_div[] = {"result", NULL};
 static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN

@@ -46,6 +46,30 @@ TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
+LOSS_FORWARD(smooth_l1_loss, tnp_smooth_l1_loss(a->input, a->target, s->o.reduction, s->o.beta))
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target. */
+TN_MODULE(smooth_l1_loss, "SmoothL1Loss(Reduction reduction=mean, float beta=1.0)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_smooth_l1_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = smooth_l1_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum beta=0.5: (4) (4)")
+
+LOSS_FORWARD(huber_loss, tnp_huber_loss(a->input, a->target, s->o.reduction, s->o.delta))
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target. */
+TN_MODULE(huber_loss, "HuberLoss(Reduction reduction=mean, float delta=1.0)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_huber_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = huber_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum delta=0.5: (4) (4)")
+
+LOSS_FORWARD(kl_div_loss, tnp_kl_div(a->input, a->target, s->o.reduction, s->o.log_target))
+/* target (log target - input), where input holds logarithms, and target too with log_target. */
+TN_MODULE(kl_div_loss, "KLDivLoss(BatchReduction reduction=mean, bool log_target=False)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)",
+                 .example = "tn_nn_kl_div_loss(.reduction = TN_BATCH_REDUCTION_BATCHMEAN)"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = kl_div_loss_forward,
+          .sample = "reduction=batchmean: (2,3) (2,3) | log_target=True: (4) (4)")
+
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 /* -(t log x + (1 - t) log(1 - x)), of probabilities. */
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",

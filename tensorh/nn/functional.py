@@ -565,13 +565,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Squared below beta, linear above."""
     reduction = _reduction(size_average, reduce, reduction)
-    input, target = _pair("L1Loss", input, target)
+    input, target = _pair("SmoothL1Loss", input, target)
     return _C.smooth_l1_loss(input, target, reduction, beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Squared below delta, linear above, delta * smooth_l1_loss."""
-    input, target = _pair("L1Loss", input, target)
+    input, target = _pair("HuberLoss", input, target)
     if weight is not None:
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
@@ -612,9 +612,6 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
             "'batchmean' divides only by the batch size, and aligns with the KL math definition.",
             stacklevel=2,
         )
-    if reduction == "batchmean":
-        total = _C.kl_div(input, target, "sum", log_target=log_target)
-        return total / input.shape[0] if input.ndim else total
     return _C.kl_div(input, target, reduction, log_target=log_target)
 
 

@@ -357,7 +357,10 @@ FORMULA(binary_cross_entropy_with_logits) {
 }
 FORMULA(kl_div) {
     T *t = a->log_target ? tnp_exp(a->target) : a->target;
-    return reduced(mul(t, sub(a->log_target ? a->target : tnp_log(t), a->input)), a->reduction);
+    t = mul(t, sub(a->log_target ? a->target : tnp_log(t), a->input));
+    if (a->reduction != TN_BATCH_REDUCTION_BATCHMEAN)
+        return reduced(t, (tn_reduction)a->reduction);
+    return muls(reduced(t, TN_REDUCTION_SUM), a->input->ndim ? 1 / (double)a->input->size[0] : 1);
 }
 /* -sum over C of target(n, c) weight(c) y(n, c), target in even parts by smoothing; y (N, C) */
 static T *nll(T *y, T *target, T *weight, int64_t ignore, tn_reduction r, double smoothing) {

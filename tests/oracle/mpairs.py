@@ -71,7 +71,7 @@ OWN = {  # samples of options: inputs; pools of options
     "Linear": (["3 4: (2,3)", "3 4: (3)", "3 4: (0,3)"], {"bias": BOTH}),
 }
 GENERIC = {"bool": BOTH, "dim": ["None", "0", "1", "-1", "4"], "negative_slope": ["0.01", "0.0", "-0.5"], "beta": ["1.0", "2.0"],
-           "threshold": ["20.0", "0.5"], "approximate": ["none", "tanh"], "reduction": REDUCTION, "output_size": ["[1]", "[3,2]", "[2,5]"]}
+           "threshold": ["20.0", "0.5"], "output_size": ["[1]", "[3,2]", "[2,5]"]}
 
 
 def read(params, text, name):
@@ -139,6 +139,8 @@ def run(module, text):
 def cover(module):
     samples, pools = OWN.get(module["class"]) or ((module["sample"] or "").split(" | "), {})
     for p in module["params"]:
+        if p["name"] not in pools and p["type"] == "enum":
+            pools[p["name"]] = p["words"]
         if p["name"] not in pools and (p["name"] in GENERIC or p["type"] in GENERIC) and p["name"] != "return_indices":
             pools[p["name"]] = GENERIC.get(p["name"]) or GENERIC[p["type"]]
     f = {"@sample": list(range(len(samples))), **{k: [None] + v for k, v in pools.items()}}

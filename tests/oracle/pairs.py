@@ -147,8 +147,7 @@ def pool_of(row, p):
     if name in ("self_stride", "self_offset", "implicit", "input_size", "weight_size", "sparse", "sparse_grad", "non_blocking"):
         return [None]
     if kind == "enum":
-        words = json_enums[{"reduction": "Reduction", "approximate": "Approximate", "rounding_mode": "Rounding",
-                            "memory_format": "MemoryFormat", "op": "ReduceOp", "mode": "ResizeMode"}[name]]
+        words = p["words"]
         words = [w for w in words if w != "channels_last_3d"]
         return [None] + (["None"] if p["optional"] else []) + words
     many = "[]" if kind.endswith("[]") else ""
@@ -471,10 +470,8 @@ def cover(row):
 
 
 def main():
-    global json_enums
     torch.set_num_threads(1)
     table = json.load(open(os.path.join(ROOT, "src", "gen", "table.json")))
-    json_enums = table["enums"]
     os.makedirs(os.path.join(HERE, "pairs"), exist_ok=True)
     for row in table["operators"]:
         if not option_params(row) or (sys.argv[1:] and row["name"] not in sys.argv[1:]):

@@ -42,14 +42,19 @@ def same(a, b, path=""):
         assert a == b, f"{path}: {a!r} and {b!r}"
 
 
-@pytest.mark.parametrize("name", ["MSELoss", "L1Loss"])
+@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss"])
 def test_a_loss_of_two_shapes_warns_at_the_callers_line(name):
     x, y = torch.ones(2, 1), torch.zeros(2)
     loss = getattr(nn, name)()
-    f = {"MSELoss": nn.functional.mse_loss, "L1Loss": nn.functional.l1_loss}[name]
+    f = {
+        "MSELoss": nn.functional.mse_loss,
+        "L1Loss": nn.functional.l1_loss,
+        "SmoothL1Loss": nn.functional.smooth_l1_loss,
+        "HuberLoss": nn.functional.huber_loss,
+    }[name]
     for call in (loss, f, lambda a, b: loss(target=b, input=a)):
         with pytest.warns(UserWarning, match=r"target size \(torch.Size\(\[2\]\)\)") as seen:
-            assert call(x, y) == 1
+            assert call(x, y) == (0.5 if name in ("SmoothL1Loss", "HuberLoss") else 1)
         assert [w.filename for w in seen] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -69,19 +74,24 @@ def test_what_a_loss_says_of_two_shapes_is_told_by_its_row():
     assert {name: word for name, word in words.items() if word} == {
         "MSELoss": "warns",
         "L1Loss": "warns",
+        "SmoothL1Loss": "warns",
+        "HuberLoss": "warns",
         "BCELoss": "deprecated",
         "BCEWithLogitsLoss": "refused",
     }
-    for f in (nn.functional.smooth_l1_loss, nn.functional.huber_loss):
-        with pytest.warns(UserWarning, match="different to the input size") as seen:
-            f(torch.ones(2, 1), torch.zeros(2))
-        assert [w.filename for w in seen] == [__file__]
 
 
 def test_the_mean_of_kl_div_warns():
     x = torch.ones(2, 2)
     with pytest.warns(UserWarning, match="batchmean"):
         nn.functional.kl_div(x, x)
+    with pytest.warns(UserWarning, match="batchmean"):
+        nn.KLDivLoss()(x, x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert nn.KLDivLoss(reduction="batchmean")(x, target=x) == -2
+    with pytest.raises(ValueError, match="batchmean is not a valid value for reduction"):
+        nn.functional.mse_loss(x, x, reduction="batchmean")
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def test_older_options_of_losses_are_translated():
         ({"reduce": False}, "none"),
         ({"reduce": False, "reduction": "sum"}, "none"),
     ):
-        for loss in (nn.MSELoss, nn.L1Loss, nn.CrossEntropyLoss, nn.BCELoss):
+        for loss in (nn.MSELoss, nn.CrossEntropyLoss, nn.BCELoss, nn.KLDivLoss, nn.SmoothL1Loss):
             with pytest.warns(UserWarning, match=f"please use reduction='{word}'"):
                 assert loss(**named).reduction == word
 

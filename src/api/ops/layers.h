@@ -718,13 +718,13 @@ TN_USE_RESULT TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *
 #endif
 
 /* target (log target - input), where input holds logarithms. With log_target the target does too:
- * e^target (target - input).
- *   schema  kl_div(Tensor input, Tensor target, Reduction reduction=mean, *, bool
+ * e^target (target - input). batchmean divides the sum by the first size of input alone.
+ *   schema  kl_div(Tensor input, Tensor target, BatchReduction reduction=mean, *, bool
  *           log_target=False) -> Tensor
  *   shapes  input, target (*) -> () or (*)
  *   example tn_kl_div(x, t) */
 typedef struct tn_kl_div_args {
-    tn_reduction reduction;
+    tn_batch_reduction reduction;
     bool log_target;
     tn_tensor *input, *target;
     TNI_NAMED_OPTIONS
@@ -732,10 +732,10 @@ typedef struct tn_kl_div_args {
 TN_USE_RESULT TN_API tn_tensor *tn_kl_div_at(const char *file, int line,
     const tn_kl_div_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target,
-    tn_reduction reduction, bool log_target);
+    tn_batch_reduction reduction, bool log_target);
 #ifndef __cplusplus
 #define tn_kl_div(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_kl_div, \
-    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
+    .reduction = TN_BATCH_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
 /* --- the largest element of each window, its gradient, and that gradient's derivative:

@@ -1936,12 +1936,12 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one isreal(tens
 }
 struct kl_div_options {
     typedef kl_div_options self_;
-    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_batch_reduction, reduction, TN_BATCH_REDUCTION_MEAN)
     TNI_OPTION(flag, log_target, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one kl_div(tensor_ref input,
-    tensor_ref target, tn_reduction reduction = TN_REDUCTION_MEAN, flag log_target = false,
-    site at = site()) {
+    tensor_ref target, tn_batch_reduction reduction = TN_BATCH_REDUCTION_MEAN,
+    flag log_target = false, site at = site()) {
     return K::call(tn_kl_div_at, at, {reduction, log_target.value, input.value, target.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one kl_div(tensor_ref input,

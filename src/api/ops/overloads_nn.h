@@ -1499,6 +1499,121 @@ template <class K> class l1_loss : public detail::module_of<K, tn_nn_l1_loss_sel
 typedef rows::l1_loss<detail::as_objects> l1_loss;
 }
 namespace nn {
+struct smooth_l1_loss_options {
+    typedef smooth_l1_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(double, beta, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one smooth_l1_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_smooth_l1_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class smooth_l1_loss : public detail::module_of<K, tn_nn_smooth_l1_loss_self> {
+  public:
+    explicit smooth_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double beta = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_smooth_l1_loss_args a = {reduction, beta, dtype, device, 0};
+        this->made(tn_nn_smooth_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit smooth_l1_loss(smooth_l1_loss_options o, site at = site::here()) {
+        const tn_nn_smooth_l1_loss_args a = {o.reduction, o.beta, o.dtype, o.device, 0};
+        this->made(tn_nn_smooth_l1_loss_at(at.file, at.line, &a));
+    }
+    explicit smooth_l1_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "smooth_l1_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_smooth_l1_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::smooth_l1_loss<detail::as_objects> smooth_l1_loss;
+}
+namespace nn {
+struct huber_loss_options {
+    typedef huber_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(double, delta, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one huber_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_huber_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class huber_loss : public detail::module_of<K, tn_nn_huber_loss_self> {
+  public:
+    explicit huber_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_huber_loss_args a = {reduction, delta, dtype, device, 0};
+        this->made(tn_nn_huber_loss_at(at.file, at.line, &a));
+    }
+    explicit huber_loss(huber_loss_options o, site at = site::here()) {
+        const tn_nn_huber_loss_args a = {o.reduction, o.delta, o.dtype, o.device, 0};
+        this->made(tn_nn_huber_loss_at(at.file, at.line, &a));
+    }
+    explicit huber_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "huber_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_huber_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::huber_loss<detail::as_objects> huber_loss;
+}
+namespace nn {
+struct kl_div_loss_options {
+    typedef kl_div_loss_options self_;
+    TNI_OPTION(tn_batch_reduction, reduction, TN_BATCH_REDUCTION_MEAN)
+    TNI_OPTION(flag, log_target, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one kl_div_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_kl_div_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class kl_div_loss : public detail::module_of<K, tn_nn_kl_div_loss_self> {
+  public:
+    explicit kl_div_loss(tn_batch_reduction reduction = TN_BATCH_REDUCTION_MEAN,
+        flag log_target = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_kl_div_loss_args a = {reduction, log_target.value, dtype, device, 0};
+        this->made(tn_nn_kl_div_loss_at(at.file, at.line, &a));
+    }
+    explicit kl_div_loss(kl_div_loss_options o, site at = site::here()) {
+        const tn_nn_kl_div_loss_args a = {o.reduction, o.log_target.value, o.dtype, o.device, 0};
+        this->made(tn_nn_kl_div_loss_at(at.file, at.line, &a));
+    }
+    explicit kl_div_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "kl_div_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_kl_div_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::kl_div_loss<detail::as_objects> kl_div_loss;
+}
+namespace nn {
 struct bce_loss_options {
     typedef bce_loss_options self_;
     TNI_OPTION(tensor_ref, weight, tensor_ref())
@@ -1968,6 +2083,14 @@ TNI_TN_END
 #define tn_nn_mse_loss_forward(...) tn::nn::mse_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_l1_loss(...) tn::nn::rows::l1_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_l1_loss_forward(...) tn::nn::l1_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_smooth_l1_loss(...) \
+    tn::nn::rows::smooth_l1_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_smooth_l1_loss_forward(...) \
+    tn::nn::smooth_l1_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_huber_loss(...) tn::nn::rows::huber_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_huber_loss_forward(...) tn::nn::huber_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_kl_div_loss(...) tn::nn::rows::kl_div_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_kl_div_loss_forward(...) tn::nn::kl_div_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_bce_loss(...) tn::nn::rows::bce_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_bce_loss_forward(...) tn::nn::bce_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_bce_with_logits_loss(...) \

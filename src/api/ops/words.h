@@ -24,6 +24,8 @@ typedef enum tn_reduce_op { TN_REDUCE_OP_SUM = 1, TN_REDUCE_OP_AVG, TN_REDUCE_OP
 typedef enum tn_resize_mode { TN_RESIZE_MODE_NEAREST = 1, TN_RESIZE_MODE_NEAREST_EXACT,
     TN_RESIZE_MODE_LINEAR, TN_RESIZE_MODE_BILINEAR, TN_RESIZE_MODE_TRILINEAR,
     TN_RESIZE_MODE_BICUBIC, TN_RESIZE_MODE_AREA } tn_resize_mode;
+typedef enum tn_batch_reduction { TN_BATCH_REDUCTION_NONE = 1, TN_BATCH_REDUCTION_MEAN,
+    TN_BATCH_REDUCTION_SUM, TN_BATCH_REDUCTION_BATCHMEAN } tn_batch_reduction;
 
 /* Several results. */
 typedef struct tn_min_max {

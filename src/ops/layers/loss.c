@@ -587,15 +587,21 @@ static bool kl_div_compose(tn_frame *f) {
             tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_eq_scalar(t, tn_int(0)), tn_int(1))));
         loss = tnp_sub(tlog, tnp_mul(t, x), 1);
     }
-    return loss_result(f, loss, a->reduction);
+    if (a->reduction != TN_BATCH_REDUCTION_BATCHMEAN)
+        return loss_result(f, loss, (tn_reduction)a->reduction);
+    /* The sum over the size of the batch. */
+    loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
+    if (x->ndim) loss = tnp_div_scalar(loss, tn_int(x->size[0]));
+    return (f->out[0] = loss) != NULL;
 }
 /* target (log target - input), where input holds logarithms. With log_target the target does too:
- * e^target (target - input). */
+ * e^target (target - input). batchmean divides the sum by the first size of input alone. */
 TN_OPERATOR(kl_div,
-            "kl_div(Tensor input, Tensor target, Reduction reduction=mean, *, bool "
+            "kl_div(Tensor input, Tensor target, BatchReduction reduction=mean, *, bool "
             "log_target=False) -> Tensor",
             TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_kl_div(x, t)",
                    .differs = "grad of tensor 1 at ties: torch's is NaN where target is 0 | "
                               "parameter log_target: a keyword, as in torch's schema"),
             .compose = kl_div_compose, .domain = "target:0.1..1",
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True | (3,5) (3,5) "
+                      "batchmean | () () batchmean")

@@ -14,6 +14,7 @@ OPTIONS = {
         "_weight": (7, None),
         "_freeze": (8, False),
     },
+    "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
     "L1Loss": {"size_average": (0, None), "reduce": (1, None)},
     "LSTM": {"proj_size": (7, 0)},
     "MSELoss": {"size_average": (0, None), "reduce": (1, None)},
@@ -24,6 +25,7 @@ OPTIONS = {
         "vdim": (7, None),
     },
     "NLLLoss": {"size_average": (1, None), "reduce": (3, None)},
+    "SmoothL1Loss": {"size_average": (0, None), "reduce": (1, None)},
 }
 # Classes that torch has for parts of its modules: rows under another name.
 PARTS = {"NonDynamicallyQuantizableLinear": "Linear"}

@@ -134,6 +134,18 @@ def _recurrent_forward(self, input, hx=None):
     return packed_forward(self, _C._Module._row_forward, input, hx)
 
 
+def _by_function(name, options):
+    """forward by torch.nn.functional, which warns and refuses beside the row."""
+
+    def forward(self, *args, **kwargs):
+        from .. import functional
+
+        given = {option: getattr(self, option) for option in options.split()}
+        return getattr(functional, name)(*args, **kwargs, **given)
+
+    return {"forward": forward}
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -142,6 +154,7 @@ _BATCH_NORM = {
 # What torch's class has and no row tells.
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
+    "KLDivLoss": _by_function("kl_div", "reduction log_target"),
     "LSTM": {
         "__init__": _init_lstm,
         "forward": _recurrent_forward,
