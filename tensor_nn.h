@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1859  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1921  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  2110  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  2181  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1585,6 +1585,68 @@ typedef struct tn_nn_lp_pool2d_forward_args {
     tn_tensor *input;
 } tn_nn_lp_pool2d_forward_args;
 #define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
+
+/* --- windows of images as columns, and columns as images --- */
+
+/* The windows of an image as columns: row (c, i, j) has the elements at place (i, j) of channel c's
+ * windows.
+ *   schema  Unfold(int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C kH kW, L), L windows
+ *   example tn_nn_unfold(TN_DIMS(3), .padding = TN_DIMS(1)) */
+typedef struct tn_nn_unfold_args {
+    tn_ints dilation, padding, stride;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_unfold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_unfold_at(const char *file, int line,
+    const tn_nn_unfold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_unfold(tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_unfold(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_unfold, .dilation = TN_DIMS(1), \
+    .padding = TN_DIMS(0), .stride = TN_DIMS(1), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_unfold_self {
+    tn_module base;
+    tn_nn_unfold_args o;
+} tn_nn_unfold_self;
+typedef struct tn_nn_unfold_forward_args {
+    tn_tensor *input;
+} tn_nn_unfold_forward_args;
+#define tn_nn_unfold_forward(module, input) tn_forward(module, input)
+
+/* Columns added into the windows of an image of output_size: what overlaps is summed.
+ *   schema  Fold(int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0,
+ *           int[2] stride=1, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C kH kW, L), L windows -> (N, C, output_size)
+ *   example tn_nn_fold(TN_DIMS(4, 5), TN_DIMS(2)) */
+typedef struct tn_nn_fold_args {
+    tn_ints dilation, padding, stride;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size, kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fold_at(const char *file, int line,
+    const tn_nn_fold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fold(tn_ints output_size, tn_ints kernel_size,
+    tn_ints dilation, tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fold(output_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_fold, \
+    .dilation = TN_DIMS(1), .padding = TN_DIMS(0), .stride = TN_DIMS(1), \
+    .output_size = output_size_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fold_self {
+    tn_module base;
+    tn_nn_fold_args o;
+} tn_nn_fold_self;
+typedef struct tn_nn_fold_forward_args {
+    tn_tensor *input;
+} tn_nn_fold_forward_args;
+#define tn_nn_fold_forward(module, input) tn_forward(module, input)
 
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
@@ -4739,6 +4801,75 @@ template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d
 typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
 }
 namespace nn {
+struct unfold_options {
+    typedef unfold_options self_;
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class unfold : public detail::module_of<K, tn_nn_unfold_self> {
+  public:
+    explicit unfold(size_list kernel_size, size_list dilation = {1}, size_list padding = {0},
+        size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_unfold_args a = {dilation.value, padding.value, stride.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_unfold_at(at.file, at.line, &a));
+    }
+    explicit unfold(size_list kernel_size, unfold_options o, site at = site::here()) {
+        const tn_nn_unfold_args a = {o.dilation.value, o.padding.value, o.stride.value, o.dtype,
+            o.device, kernel_size.value};
+        this->made(tn_nn_unfold_at(at.file, at.line, &a));
+    }
+    explicit unfold(std::initializer_list<int64_t> l, site at = site::here())
+        : unfold(size_list(l), unfold_options(), at) {}
+    explicit unfold(const nn::module &m, site at = site::here()) {
+        this->same(m, "unfold", at);
+    }
+};
+}
+typedef rows::unfold<detail::as_objects> unfold;
+}
+namespace nn {
+struct fold_options {
+    typedef fold_options self_;
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fold : public detail::module_of<K, tn_nn_fold_self> {
+  public:
+    explicit fold(size_list output_size, size_list kernel_size, size_list dilation = {1},
+        size_list padding = {0}, size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fold_args a = {dilation.value, padding.value, stride.value, dtype, device,
+            output_size.value, kernel_size.value};
+        this->made(tn_nn_fold_at(at.file, at.line, &a));
+    }
+    explicit fold(size_list output_size, size_list kernel_size, fold_options o,
+        site at = site::here()) {
+        const tn_nn_fold_args a = {o.dilation.value, o.padding.value, o.stride.value, o.dtype,
+            o.device, output_size.value, kernel_size.value};
+        this->made(tn_nn_fold_at(at.file, at.line, &a));
+    }
+    explicit fold(const nn::module &m, site at = site::here()) {
+        this->same(m, "fold", at);
+    }
+};
+}
+typedef rows::fold<detail::as_objects> fold;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -5705,6 +5836,8 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
@@ -6182,13 +6315,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 771009f14e7f is the hash of the chapters above: who includes this refers to a symbol of
+/* 6d47be416d96 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_771009f14e7f;
+TN_API const char tn_nn_layout_6d47be416d96;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_771009f14e7f;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_6d47be416d96;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -6206,7 +6339,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_771009f14e7f = 1;
+const char tn_nn_layout_6d47be416d96 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -9942,6 +10075,36 @@ TN_MODULE(lp_pool2d,
                  .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
           .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
+
+/* src/nn/fold.c - windows of images as columns, and columns as images */
+
+static bool unfold_forward(tn_mframe *f) {
+    TN_FORWARD(unfold, s, a, f);
+    f->out[0] = tnp_im2col(a->input, s->o.kernel_size, s->o.dilation, s->o.padding, s->o.stride);
+    return f->out[0] != NULL;
+}
+TN_MODULE(unfold,
+          "Unfold(int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C kH kW, L), L windows",
+                 .example = "tn_nn_unfold(TN_DIMS(3), .padding = TN_DIMS(1))"),
+          .repr = "kernel_size=, dilation=, padding=, stride=", .forward = unfold_forward,
+          .sample = "[2]: (2,3,4,5) | [3,2] dilation=[2,1] padding=[1] stride=[2]: (2,6,5)")
+
+static bool fold_forward(tn_mframe *f) {
+    TN_FORWARD(fold, s, a, f);
+    f->out[0] = tnp_col2im(a->input, s->o.output_size, s->o.kernel_size, s->o.dilation,
+                           s->o.padding, s->o.stride);
+    return f->out[0] != NULL;
+}
+TN_MODULE(fold,
+          "Fold(int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, "
+          "int[2] stride=1)",
+          TN_DOC(.shapes = "input (N, C kH kW, L), L windows -> (N, C, output_size)",
+                 .example = "tn_nn_fold(TN_DIMS(4, 5), TN_DIMS(2))"),
+          .repr = "output_size=, kernel_size=, dilation=, padding=, stride=",
+          .forward = fold_forward,
+          .sample = "[4,5] [2]: (2,12,12) | [6,5] [3,2] dilation=[2,1] padding=[1] stride=[2]: "
+                    "(6,9)")
 
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
@@ -14002,6 +14165,65 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, 
     NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_unfold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_unfold);
+static const tn_param tni_params_nn_unfold[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_unfold_args, kernel_size), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, dilation), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, padding), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, stride), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unfold_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unfold_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_unfold_dilation[] = {1};
+static const int64_t tni_list_nn_unfold_padding[] = {0};
+static const int64_t tni_list_nn_unfold_stride[] = {1};
+static const tn_nn_unfold_args tni_defaults_nn_unfold = {{tni_list_nn_unfold_dilation, 1},
+    {tni_list_nn_unfold_padding, 1}, {tni_list_nn_unfold_stride, 1}, TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_unfold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_unfold = {tni_params_nn_unfold, &tni_defaults_nn_unfold,
+    tni_names_nn_unfold, NULL, 6, 0, 0, 0, sizeof(tn_nn_unfold_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_unfold) = {"Unfold", &tni_make_unfold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_unfold_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_fold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fold);
+static const tn_param tni_params_nn_fold[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_fold_args, output_size), 0, 2, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fold_args, kernel_size), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, dilation), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, padding), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, stride), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fold_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fold_args, device), 0, -1,
+     NULL},
+};
+static const int64_t tni_list_nn_fold_dilation[] = {1};
+static const int64_t tni_list_nn_fold_padding[] = {0};
+static const int64_t tni_list_nn_fold_stride[] = {1};
+static const tn_nn_fold_args tni_defaults_nn_fold = {{tni_list_nn_fold_dilation, 1},
+    {tni_list_nn_fold_padding, 1}, {tni_list_nn_fold_stride, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}, {NULL, 0}};
+static const char *const tni_names_nn_fold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fold = {tni_params_nn_fold, &tni_defaults_nn_fold, tni_names_nn_fold,
+    NULL, 7, 0, 0, 0, sizeof(tn_nn_fold_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fold) = {"Fold", &tni_make_fold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_fold_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -14750,6 +14972,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_adaptive_avg_pool3d,
         &tni_module_lp_pool1d,
         &tni_module_lp_pool2d,
+        &tni_module_unfold,
+        &tni_module_fold,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -15084,6 +15308,22 @@ TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_int
     bool ceil_mode, tn_dtype dtype, tn_device_id device) {
     const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
     return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_unfold_at(const char *file, int line, const tn_nn_unfold_args *args) {
+    return tn_module_make(file, line, &tni_module_unfold, args);
+}
+TN_API tn_module *tnp_nn_unfold(tn_ints kernel_size, tn_ints dilation, tn_ints padding,
+    tn_ints stride, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_unfold_args a = {dilation, padding, stride, dtype, device, kernel_size};
+    return tn_nn_unfold_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_fold_at(const char *file, int line, const tn_nn_fold_args *args) {
+    return tn_module_make(file, line, &tni_module_fold, args);
+}
+TN_API tn_module *tnp_nn_fold(tn_ints output_size, tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_fold_args a = {dilation, padding, stride, dtype, device, output_size, kernel_size};
+    return tn_nn_fold_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);
@@ -15661,6 +15901,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool1d)
 #define tn_nn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool2d_at)
 #define tnp_nn_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool2d)
+#define tn_nn_unfold_at TNI_JOIN(TN_PREFIX, tn_nn_unfold_at)
+#define tnp_nn_unfold TNI_JOIN(TN_PREFIX, tnp_nn_unfold)
+#define tn_nn_fold_at TNI_JOIN(TN_PREFIX, tn_nn_fold_at)
+#define tnp_nn_fold TNI_JOIN(TN_PREFIX, tnp_nn_fold)
 #define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
 #define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
 #define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
@@ -15755,7 +15999,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_771009f14e7f TNI_JOIN(TN_PREFIX, tn_nn_layout_771009f14e7f)
+#define tn_nn_layout_6d47be416d96 TNI_JOIN(TN_PREFIX, tn_nn_layout_6d47be416d96)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -15898,6 +16142,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_lp_pool1d (*tni_at_tnp_nn_lp_pool1d)
 #define tn_nn_lp_pool2d_at (*tni_at_tn_nn_lp_pool2d_at)
 #define tnp_nn_lp_pool2d (*tni_at_tnp_nn_lp_pool2d)
+#define tn_nn_unfold_at (*tni_at_tn_nn_unfold_at)
+#define tnp_nn_unfold (*tni_at_tnp_nn_unfold)
+#define tn_nn_fold_at (*tni_at_tn_nn_fold_at)
+#define tnp_nn_fold (*tni_at_tnp_nn_fold)
 #define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
 #define tnp_nn_linear (*tni_at_tnp_nn_linear)
 #define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
@@ -16136,6 +16384,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_lp_pool1d) \
     X(tn_nn_lp_pool2d_at) \
     X(tnp_nn_lp_pool2d) \
+    X(tn_nn_unfold_at) \
+    X(tnp_nn_unfold) \
+    X(tn_nn_fold_at) \
+    X(tnp_nn_fold) \
     X(tn_nn_linear_at) \
     X(tnp_nn_linear) \
     X(tn_nn_embedding_at) \
@@ -16234,14 +16486,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"771009f14e7f", at, 234};
+    static const tn_exports all = {"6d47be416d96", at, 238};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 234 || strcmp(e->layout, "771009f14e7f") != 0) return false;
+    if (!e || e->n != 238 || strcmp(e->layout, "6d47be416d96") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -34,6 +34,7 @@
 #include "nn/activation.c"
 #include "nn/attention.c"
 #include "nn/conv.c"
+#include "nn/fold.c"
 #include "nn/loss.c"
 #include "nn/norm.c"
 #include "nn/recurrent.c"

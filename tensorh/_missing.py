@@ -143,7 +143,7 @@ AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
 CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
 CosineEmbeddingLoss CosineSimilarity
-ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
+ELU EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
 Hardtanh HingeEmbeddingLoss InstanceNorm1d InstanceNorm2d InstanceNorm3d
 LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
@@ -155,7 +155,7 @@ PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6 ReflectionPad1d Re
 ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SoftMarginLoss
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
-TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer UninitializedParameter Upsample
+TripletMarginWithDistanceLoss Unflatten UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention
 """,
     "torch.nn.functional": """
@@ -163,13 +163,13 @@ adaptive_max_pool1d adaptive_max_pool1d_with_indices
 adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
 adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool3d bilinear celu_
 channel_shuffle ctc_loss
-embedding_bag feature_alpha_dropout fold fractional_max_pool2d fractional_max_pool2d_with_indices
+embedding_bag feature_alpha_dropout fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm instance_norm
 linear_cross_entropy lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
 max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
 multilabel_soft_margin_loss pad pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_
-triplet_margin_with_distance_loss unfold
+triplet_margin_with_distance_loss
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u

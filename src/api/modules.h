@@ -989,6 +989,68 @@ typedef struct tn_nn_lp_pool2d_forward_args {
 } tn_nn_lp_pool2d_forward_args;
 #define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
 
+/* --- windows of images as columns, and columns as images --- */
+
+/* The windows of an image as columns: row (c, i, j) has the elements at place (i, j) of channel c's
+ * windows.
+ *   schema  Unfold(int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C kH kW, L), L windows
+ *   example tn_nn_unfold(TN_DIMS(3), .padding = TN_DIMS(1)) */
+typedef struct tn_nn_unfold_args {
+    tn_ints dilation, padding, stride;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_unfold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_unfold_at(const char *file, int line,
+    const tn_nn_unfold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_unfold(tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_unfold(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_unfold, .dilation = TN_DIMS(1), \
+    .padding = TN_DIMS(0), .stride = TN_DIMS(1), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_unfold_self {
+    tn_module base;
+    tn_nn_unfold_args o;
+} tn_nn_unfold_self;
+typedef struct tn_nn_unfold_forward_args {
+    tn_tensor *input;
+} tn_nn_unfold_forward_args;
+#define tn_nn_unfold_forward(module, input) tn_forward(module, input)
+
+/* Columns added into the windows of an image of output_size: what overlaps is summed.
+ *   schema  Fold(int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0,
+ *           int[2] stride=1, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C kH kW, L), L windows -> (N, C, output_size)
+ *   example tn_nn_fold(TN_DIMS(4, 5), TN_DIMS(2)) */
+typedef struct tn_nn_fold_args {
+    tn_ints dilation, padding, stride;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size, kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fold_at(const char *file, int line,
+    const tn_nn_fold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fold(tn_ints output_size, tn_ints kernel_size,
+    tn_ints dilation, tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fold(output_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_fold, \
+    .dilation = TN_DIMS(1), .padding = TN_DIMS(0), .stride = TN_DIMS(1), \
+    .output_size = output_size_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fold_self {
+    tn_module base;
+    tn_nn_fold_args o;
+} tn_nn_fold_self;
+typedef struct tn_nn_fold_forward_args {
+    tn_tensor *input;
+} tn_nn_fold_forward_args;
+#define tn_nn_fold_forward(module, input) tn_forward(module, input)
+
 /* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
  * Dropout, Identity, Flatten --- */
 

@@ -895,6 +895,17 @@ TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format) {
     return tn_clone_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_col2im_at(const char *file, int line, const tn_col2im_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_col2im, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_col2im(tn_tensor *input, tn_ints output_size, tn_ints kernel_size,
+    tn_ints dilation, tn_ints padding, tn_ints stride) {
+    const tn_col2im_args a = {NULL, dilation, padding, stride, input, output_size, kernel_size};
+    return tn_col2im_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_conj, TN_PLAIN, file, line, args, &r);
@@ -2462,6 +2473,17 @@ TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other) {
 TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other) {
     const tn_igammac_args a = {NULL, self, other};
     return tn_igammac_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_im2col_at(const char *file, int line, const tn_im2col_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_im2col, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_im2col(tn_tensor *input, tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride) {
+    const tn_im2col_args a = {NULL, dilation, padding, stride, input, kernel_size};
+    return tn_im2col_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {

@@ -205,6 +205,11 @@ static const char *const py_docs_comment[] = {
     /* clone */
     "A copy with its own memory, in self's order of dimensions or in the given memory format.\n"
     "self (*) -> (*)",
+    /* col2im */
+    "Adds each column's elements to the places of its window: planes of output_size of the columns\n"
+    "that im2col makes. torch's F.fold. Elements that windows share are sums; what lies in the padding\n"
+    "is left out. Floating and complex dtypes, and bool.\n"
+    "input (N, C kH kW, L) or (C kH kW, L), L windows -> (N, C, H, W) or (C, H, W), output_size (H, W)",
     /* conj */
     "The complex conjugate, as a new tensor; of a real tensor a view.\n"
     "self (*) -> (*)",
@@ -598,6 +603,11 @@ static const char *const py_docs_comment[] = {
     "The upper incomplete gamma function, regularized: 1 - igamma, with all digits where it is\n"
     "small.\n"
     "(*), (*) -> broadcast, floating",
+    /* im2col */
+    "The windows of each plane as columns: row (c, i, j) of the result has the element at place (i, j)\n"
+    "of every window of channel c, windows in row-major order, 0 in the padding. torch's F.unfold.\n"
+    "Floating and complex dtypes, and bool.\n"
+    "input (N, C, H, W) or (C, H, W) -> (N, C kH kW, L) or (C kH kW, L), L windows",
     /* imag */
     "The imaginary part of a complex tensor, as a view.\n"
     "self (*) complex -> (*) real",
@@ -1549,6 +1559,7 @@ static const char *const py_docs_place[] = {
     NULL /* clamp_min */,
     NULL /* clamp_tensor */,
     NULL /* clone */,
+    "nn.functional.fold" /* col2im */,
     NULL /* conj */,
     NULL /* contiguous */,
     "nn.functional.conv1d" /* conv1d */,
@@ -1663,6 +1674,7 @@ static const char *const py_docs_place[] = {
     "special.i0" /* i0 */,
     "special.gammainc" /* igamma */,
     "special.gammaincc" /* igammac */,
+    "nn.functional.unfold" /* im2col */,
     NULL /* imag */,
     NULL /* index */,
     NULL /* index_add */,

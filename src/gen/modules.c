@@ -898,6 +898,65 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, 
     NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_unfold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_unfold);
+static const tn_param tni_params_nn_unfold[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_unfold_args, kernel_size), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, dilation), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, padding), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_unfold_args, stride), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unfold_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unfold_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_unfold_dilation[] = {1};
+static const int64_t tni_list_nn_unfold_padding[] = {0};
+static const int64_t tni_list_nn_unfold_stride[] = {1};
+static const tn_nn_unfold_args tni_defaults_nn_unfold = {{tni_list_nn_unfold_dilation, 1},
+    {tni_list_nn_unfold_padding, 1}, {tni_list_nn_unfold_stride, 1}, TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_unfold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_unfold = {tni_params_nn_unfold, &tni_defaults_nn_unfold,
+    tni_names_nn_unfold, NULL, 6, 0, 0, 0, sizeof(tn_nn_unfold_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_unfold) = {"Unfold", &tni_make_unfold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_unfold_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_fold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fold);
+static const tn_param tni_params_nn_fold[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_fold_args, output_size), 0, 2, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fold_args, kernel_size), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, dilation), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, padding), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_fold_args, stride), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fold_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fold_args, device), 0, -1,
+     NULL},
+};
+static const int64_t tni_list_nn_fold_dilation[] = {1};
+static const int64_t tni_list_nn_fold_padding[] = {0};
+static const int64_t tni_list_nn_fold_stride[] = {1};
+static const tn_nn_fold_args tni_defaults_nn_fold = {{tni_list_nn_fold_dilation, 1},
+    {tni_list_nn_fold_padding, 1}, {tni_list_nn_fold_stride, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}, {NULL, 0}};
+static const char *const tni_names_nn_fold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fold = {tni_params_nn_fold, &tni_defaults_nn_fold, tni_names_nn_fold,
+    NULL, 7, 0, 0, 0, sizeof(tn_nn_fold_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fold) = {"Fold", &tni_make_fold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_fold_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
 static const tn_param tni_params_nn_linear[] = {
@@ -1646,6 +1705,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_adaptive_avg_pool3d,
         &tni_module_lp_pool1d,
         &tni_module_lp_pool2d,
+        &tni_module_unfold,
+        &tni_module_fold,
         &tni_module_linear,
         &tni_module_embedding,
         &tni_module_dropout,
@@ -1980,6 +2041,22 @@ TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_int
     bool ceil_mode, tn_dtype dtype, tn_device_id device) {
     const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
     return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_unfold_at(const char *file, int line, const tn_nn_unfold_args *args) {
+    return tn_module_make(file, line, &tni_module_unfold, args);
+}
+TN_API tn_module *tnp_nn_unfold(tn_ints kernel_size, tn_ints dilation, tn_ints padding,
+    tn_ints stride, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_unfold_args a = {dilation, padding, stride, dtype, device, kernel_size};
+    return tn_nn_unfold_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_fold_at(const char *file, int line, const tn_nn_fold_args *args) {
+    return tn_module_make(file, line, &tni_module_fold, args);
+}
+TN_API tn_module *tnp_nn_fold(tn_ints output_size, tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_fold_args a = {dilation, padding, stride, dtype, device, output_size, kernel_size};
+    return tn_nn_fold_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
     return tn_module_make(file, line, &tni_module_linear, args);

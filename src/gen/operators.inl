@@ -13,6 +13,7 @@
 #include "../ops/indexing/sort.c"
 #include "../ops/layers/avg_pool.c"
 #include "../ops/layers/batch_norm.c"
+#include "../ops/layers/im2col.c"
 #include "../ops/layers/layer_norm.c"
 #include "../ops/layers/max_pool.c"
 #include "../ops/layers/pool.c"

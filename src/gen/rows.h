@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 439 };
+enum { TNI_ROW_COUNT = 441 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -129,6 +129,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_tensor);
 TN_PRIV_DECLARE(tn_row, tni_row_clamp_tensor);
 TN_PRIV_DECLARE(tn_gen, tni_gen_clone);
 TN_PRIV_DECLARE(tn_row, tni_row_clone);
+TN_PRIV_DECLARE(tn_gen, tni_gen_col2im);
+TN_PRIV_DECLARE(tn_row, tni_row_col2im);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
 TN_PRIV_DECLARE(tn_row, tni_row_conj);
 TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
@@ -357,6 +359,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_igamma);
 TN_PRIV_DECLARE(tn_row, tni_row_igamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_igammac);
 TN_PRIV_DECLARE(tn_row, tni_row_igammac);
+TN_PRIV_DECLARE(tn_gen, tni_gen_im2col);
+TN_PRIV_DECLARE(tn_row, tni_row_im2col);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);

@@ -21,6 +21,12 @@ DIFFERS("operator", "cholesky_solve", "grad of tensor 1", false, "",
         "torch's is not of the triangle alone")
 DIFFERS("operator", "clamp_tensor", "grad", true, "",
         "bounds that are equal take a half and a quarter here")
+DIFFERS("operator", "col2im", "parameter dilation", false, "",
+        "required there; 1 as F.fold has it")
+DIFFERS("operator", "col2im", "parameter padding", false, "",
+        "required there; 0 as F.fold has it")
+DIFFERS("operator", "col2im", "parameter stride", false, "",
+        "required there; 1 as F.fold has it")
 DIFFERS("operator", "count_nonzero", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "cross_entropy", "gradcheck", false, "(5)",
@@ -37,6 +43,12 @@ DIFFERS("operator", "igamma", "refused grad of tensor 0", false, "",
         "torch has none")
 DIFFERS("operator", "igammac", "refused grad of tensor 0", false, "",
         "torch has none")
+DIFFERS("operator", "im2col", "parameter dilation", false, "",
+        "required there; 1 as F.unfold has it")
+DIFFERS("operator", "im2col", "parameter padding", false, "",
+        "required there; 0 as F.unfold has it")
+DIFFERS("operator", "im2col", "parameter stride", false, "",
+        "required there; 1 as F.unfold has it")
 DIFFERS("operator", "index_add", "call", false, "",
         "torch cuts the fraction off alpha where the tensors are integers")
 DIFFERS("operator", "interpolate", "parameter align_corners", false, "",

@@ -227,6 +227,18 @@ def floating(t):
     return t
 
 
+def pair(v):
+    return [v, v] if isinstance(v, int) else v * 2 if len(v) == 1 else v
+
+
+def torch_im2col(input, kernel_size, dilation=1, padding=0, stride=1):
+    return F.unfold(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))
+
+
+def torch_col2im(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    return F.fold(input, pair(output_size), pair(kernel_size), pair(dilation), pair(padding), pair(stride))
+
+
 def torch_max_pool2d_input_grad(grad, indices, input_size, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     at, inside = window_places(input_size, grad.shape, kernel_size, stride, padding, dilation, indices)
     planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=floating(grad).dtype)

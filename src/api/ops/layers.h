@@ -439,6 +439,55 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tenso
     .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
 #endif
 
+/* --- the windows of a plane as columns (F.unfold) and the sum of columns back into a plane
+ * (F.fold): each is the other's gradient --- */
+
+/* The windows of each plane as columns: row (c, i, j) of the result has the element at place (i, j)
+ * of every window of channel c, windows in row-major order, 0 in the padding. torch's F.unfold.
+ * Floating and complex dtypes, and bool.
+ *   schema  im2col(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2]
+ *           stride=1) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W) -> (N, C kH kW, L) or (C kH kW, L), L windows
+ *   example tn_im2col(x, TN_DIMS(2, 2)) */
+typedef struct tn_im2col_args {
+    tn_tensor *out;
+    tn_ints dilation, padding, stride;
+    tn_tensor *input;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_im2col_args;
+TN_API tn_tensor *tn_im2col_at(const char *file, int line, const tn_im2col_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_im2col(tn_tensor *input, tn_ints kernel_size, tn_ints dilation,
+    tn_ints padding, tn_ints stride);
+#ifndef __cplusplus
+#define tn_im2col(input_, ...) TNI_CALL(tn_im2col, .dilation = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .stride = TN_DIMS(1), .input = input_, .kernel_size = __VA_ARGS__)
+#endif
+
+/* Adds each column's elements to the places of its window: planes of output_size of the columns
+ * that im2col makes. torch's F.fold. Elements that windows share are sums; what lies in the padding
+ * is left out. Floating and complex dtypes, and bool.
+ *   schema  col2im(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1,
+ *           int[2] padding=0, int[2] stride=1) -> Tensor
+ *   shapes  input (N, C kH kW, L) or (C kH kW, L), L windows -> (N, C, H, W) or (C, H, W),
+ *           output_size (H, W)
+ *   example tn_col2im(x, TN_DIMS(4, 5), TN_DIMS(2, 2)) */
+typedef struct tn_col2im_args {
+    tn_tensor *out;
+    tn_ints dilation, padding, stride;
+    tn_tensor *input;
+    tn_ints output_size, kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_col2im_args;
+TN_API tn_tensor *tn_col2im_at(const char *file, int line, const tn_col2im_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_col2im(tn_tensor *input, tn_ints output_size,
+    tn_ints kernel_size, tn_ints dilation, tn_ints padding, tn_ints stride);
+#ifndef __cplusplus
+#define tn_col2im(input_, output_size_, ...) TNI_CALL(tn_col2im, .dilation = TN_DIMS(1), \
+    .padding = TN_DIMS(0), .stride = TN_DIMS(1), .input = input_, .output_size = output_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
 /* --- layer normalisation with its gradients --- */
 
 /* (x - mean) / sqrt(var + eps) * weight + bias. mean and var are taken over the last dimensions,

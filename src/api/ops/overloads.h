@@ -682,6 +682,24 @@ template <class K = as_objects> inline typename K::one clone(tensor_ref self, cl
     site at = site()) {
     return K::call(tn_clone_at, at, {o.out.value, o.memory_format, self.value}, o.out);
 }
+struct col2im_options {
+    typedef col2im_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one col2im(tensor_ref input,
+    size_list output_size, size_list kernel_size, size_list dilation = {1},
+    size_list padding = {0}, size_list stride = {1}, site at = site()) {
+    return K::call(tn_col2im_at, at, {nullptr, dilation.value, padding.value, stride.value,
+        input.value, output_size.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::one col2im(tensor_ref input,
+    size_list output_size, size_list kernel_size, col2im_options o, site at = site()) {
+    return K::call(tn_col2im_at, at, {o.out.value, o.dilation.value, o.padding.value,
+        o.stride.value, input.value, output_size.value, kernel_size.value}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conj(tensor_ref self,
     site at = site()) {
     return K::call(tn_conj_at, at, {self.value});
@@ -1824,6 +1842,18 @@ template <class K = as_objects> inline typename K::one igammac(tensor_ref self, 
 template <class K = as_objects> inline typename K::one igammac_(tensor_ref self, tensor_ref other,
     site at = site()) {
     return K::write(tn_igammac_inplace_at, at, {nullptr, self.value, other.value});
+}
+typedef col2im_options im2col_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one im2col(tensor_ref input,
+    size_list kernel_size, size_list dilation = {1}, size_list padding = {0},
+    size_list stride = {1}, site at = site()) {
+    return K::call(tn_im2col_at, at, {nullptr, dilation.value, padding.value, stride.value,
+        input.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::one im2col(tensor_ref input,
+    size_list kernel_size, im2col_options o, site at = site()) {
+    return K::call(tn_im2col_at, at, {o.out.value, o.dilation.value, o.padding.value,
+        o.stride.value, input.value, kernel_size.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one imag(tensor_ref self,
     site at = site()) {
@@ -4424,6 +4454,7 @@ TNI_TN_END
 #define tn_clamp_tensor(...) tn::clamp_tensor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp_tensor_(...) tn::clamp_tensor_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clone(...) tn::clone<tn::detail::as_c>(__VA_ARGS__)
+#define tn_col2im(...) tn::col2im<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conj(...) tn::conj<tn::detail::as_c>(__VA_ARGS__)
 #define tn_contiguous(...) tn::contiguous<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv1d(...) tn::conv1d<tn::detail::as_c>(__VA_ARGS__)
@@ -4593,6 +4624,7 @@ TNI_TN_END
 #define tn_igamma_(...) tn::igamma_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_igammac(...) tn::igammac<tn::detail::as_c>(__VA_ARGS__)
 #define tn_igammac_(...) tn::igammac_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_im2col(...) tn::im2col<tn::detail::as_c>(__VA_ARGS__)
 #define tn_imag(...) tn::imag<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index(...) tn::index<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_add(...) tn::index_add<tn::detail::as_c>(__VA_ARGS__)

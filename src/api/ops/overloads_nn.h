@@ -1099,6 +1099,75 @@ template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d
 typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
 }
 namespace nn {
+struct unfold_options {
+    typedef unfold_options self_;
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class unfold : public detail::module_of<K, tn_nn_unfold_self> {
+  public:
+    explicit unfold(size_list kernel_size, size_list dilation = {1}, size_list padding = {0},
+        size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_unfold_args a = {dilation.value, padding.value, stride.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_unfold_at(at.file, at.line, &a));
+    }
+    explicit unfold(size_list kernel_size, unfold_options o, site at = site::here()) {
+        const tn_nn_unfold_args a = {o.dilation.value, o.padding.value, o.stride.value, o.dtype,
+            o.device, kernel_size.value};
+        this->made(tn_nn_unfold_at(at.file, at.line, &a));
+    }
+    explicit unfold(std::initializer_list<int64_t> l, site at = site::here())
+        : unfold(size_list(l), unfold_options(), at) {}
+    explicit unfold(const nn::module &m, site at = site::here()) {
+        this->same(m, "unfold", at);
+    }
+};
+}
+typedef rows::unfold<detail::as_objects> unfold;
+}
+namespace nn {
+struct fold_options {
+    typedef fold_options self_;
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fold : public detail::module_of<K, tn_nn_fold_self> {
+  public:
+    explicit fold(size_list output_size, size_list kernel_size, size_list dilation = {1},
+        size_list padding = {0}, size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fold_args a = {dilation.value, padding.value, stride.value, dtype, device,
+            output_size.value, kernel_size.value};
+        this->made(tn_nn_fold_at(at.file, at.line, &a));
+    }
+    explicit fold(size_list output_size, size_list kernel_size, fold_options o,
+        site at = site::here()) {
+        const tn_nn_fold_args a = {o.dilation.value, o.padding.value, o.stride.value, o.dtype,
+            o.device, output_size.value, kernel_size.value};
+        this->made(tn_nn_fold_at(at.file, at.line, &a));
+    }
+    explicit fold(const nn::module &m, site at = site::here()) {
+        this->same(m, "fold", at);
+    }
+};
+}
+typedef rows::fold<detail::as_objects> fold;
+}
+namespace nn {
 struct linear_options {
     typedef linear_options self_;
     TNI_OPTION(flag, bias, true)
@@ -2065,6 +2134,8 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
