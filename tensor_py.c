@@ -2727,6 +2727,10 @@ static const char *const py_docs_comment[] = {
     /* chunk */
     "At most `chunks` pieces of equal size along dim; the last one may be smaller. Views.\n"
     "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
+    /* circular_pad */
+    "self as one period of what is around it: b c | a b c | a b. As mode circular of pad, but no\n"
+    "number is negative. The result is row-major.\n"
+    "self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4 and 6: 2 and 3 dimensions",
     /* clamp */
     "self limited to at least min, then to at most max; None means no bound. No gradient passes where\n"
     "self equals a bound.\n"
@@ -2751,6 +2755,11 @@ static const char *const py_docs_comment[] = {
     /* conj */
     "The complex conjugate, as a new tensor; of a real tensor a view.\n"
     "self (*) -> (*)",
+    /* constant_pad_nd */
+    "self with elements of value, 0 by default, around it: pad[0] before and pad[1] behind the last\n"
+    "dimension, pad[2] and pad[3] around the one before, and so on. Negative numbers leave elements\n"
+    "out. Images that are channels-last stay so.\n"
+    "self (n, m), pad of 4 -> (pad[2] + n + pad[3], pad[0] + m + pad[1])",
     /* contiguous */
     "self in row-major order: a view if it already is, else a copy.\n"
     "self (*) -> (*)",
@@ -3609,6 +3618,13 @@ static const char *const py_docs_comment[] = {
     /* outer */
     "The products of each element of self and each of vec2.\n"
     "self (n), vec2 (m) -> (n, m)",
+    /* pad */
+    "The input with pad[0] elements before and pad[1] behind the last dimension, pad[2] and pad[3]\n"
+    "around the one before, and so on; negative numbers leave elements out. Mode constant pads with\n"
+    "value (0) and takes any number of dimensions. The others pad the last 1 to 3 dimensions with the\n"
+    "input's own elements: reflect mirrors them at the ends, replicate repeats the ends, circular\n"
+    "begins again at the other end.\n"
+    "input (*, L) -> (*, pad[0] + L + pad[1])",
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
@@ -3668,6 +3684,10 @@ static const char *const py_docs_comment[] = {
     /* reciprocal */
     "1 / self.\n"
     "(*) -> (*), floating",
+    /* reflection_pad */
+    "self with its own elements around it, mirrored at the first and last one, which are not repeated:\n"
+    "c b | a b c | b a. As mode reflect of pad, but no number is negative.\n"
+    "self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4 and 6: 2 and 3 dimensions",
     /* relu */
     "self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.\n"
     "(*) -> (*)",
@@ -3678,6 +3698,10 @@ static const char *const py_docs_comment[] = {
     "self repeated repeats[i] times along dimension i; more repeats than dimensions add\n"
     "dimensions in front.\n"
     "self (2, 3) -> (4, 3)",
+    /* replication_pad */
+    "self with its first and last elements repeated around it: a a | a b c | c c. As mode replicate of\n"
+    "pad, but no number is negative.\n"
+    "self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4 and 6: 2 and 3 dimensions",
     /* resample */
     "The last dimensions in another size, as interpolate makes them. The mode is that of all\n"
     "dimensions: linear, bilinear and trilinear are one; area takes the mean of windows that cover the\n"
@@ -4092,6 +4116,7 @@ static const char *const py_docs_place[] = {
     NULL /* cholesky_inverse */,
     NULL /* cholesky_solve */,
     NULL /* chunk */,
+    NULL /* circular_pad */,
     NULL /* clamp */,
     NULL /* clamp_max */,
     NULL /* clamp_min */,
@@ -4099,6 +4124,7 @@ static const char *const py_docs_place[] = {
     NULL /* clone */,
     "nn.functional.fold" /* col2im */,
     NULL /* conj */,
+    NULL /* constant_pad_nd */,
     NULL /* contiguous */,
     "nn.functional.conv1d" /* conv1d */,
     "nn.functional.conv2d" /* conv2d */,
@@ -4348,6 +4374,7 @@ static const char *const py_docs_place[] = {
     NULL /* orgqr */,
     NULL /* ormqr */,
     NULL /* outer */,
+    "nn.functional.pad" /* pad */,
     NULL /* permute */,
     NULL /* pinverse */,
     "special.polygamma" /* polygamma */,
@@ -4366,9 +4393,11 @@ static const char *const py_docs_place[] = {
     NULL /* randperm */,
     NULL /* real */,
     NULL /* reciprocal */,
+    NULL /* reflection_pad */,
     "nn.functional.relu_" /* relu */,
     NULL /* remainder */,
     NULL /* repeat */,
+    NULL /* replication_pad */,
     NULL /* resample */,
     NULL /* resample_input_grad */,
     NULL /* reshape */,

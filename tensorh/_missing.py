@@ -31,7 +31,7 @@ LEFT_OUT = (
      r"is_vulkan\w*|ipu|xpu|mtia|is_(ipu|xpu|mtia|maia|vulkan|xla)|\w*_(ipu|xla)_\w*",
      "it calls one vendor's library or device"),
     (r"[sS]ym_?\w+|sym_\w+", "sizes are numbers"),
-    (r"\w+_copy$|slice_inverse|convolution$|norm_except_dim|_mkldnn|constant_pad_nd|"
+    (r"\w+_copy$|slice_inverse|convolution$|norm_except_dim|_mkldnn|"
      r"affine_grid_generator|grid_sampler\w*|segment_reduce|nuclear_norm|frobenius_norm|"
      r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
      "an inner function of torch: another name is public"),
@@ -141,7 +141,6 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
-CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
 CosineEmbeddingLoss CosineSimilarity
 ELU EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
@@ -151,12 +150,12 @@ LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LogSigmoid
 LogSoftmax MarginRankingLoss MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
 MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle
-PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6 ReflectionPad1d ReflectionPad2d
-ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SoftMarginLoss
+PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6
+SELU SoftMarginLoss
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
 TripletMarginWithDistanceLoss Unflatten UninitializedBuffer UninitializedParameter Upsample
-UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention
+UpsamplingBilinear2d UpsamplingNearest2d attention
 """,
     "torch.nn.functional": """
 adaptive_max_pool1d adaptive_max_pool1d_with_indices
@@ -168,7 +167,7 @@ fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm 
 linear_cross_entropy lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
 max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
-multilabel_soft_margin_loss pad pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_
+multilabel_soft_margin_loss pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_
 triplet_margin_with_distance_loss
 """,
     "torch.special": """

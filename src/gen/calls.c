@@ -790,6 +790,16 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim) {
     return tn_chunk_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_circular_pad_at(const char *file, int line, const tn_circular_pad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_circular_pad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_circular_pad(tn_tensor *self, tn_ints padding) {
+    const tn_circular_pad_args a = {NULL, self, padding};
+    return tn_circular_pad_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_clamp_at(const char *file, int line, const tn_clamp_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_clamp, TN_PLAIN, file, line, args, &r);
@@ -914,6 +924,17 @@ TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *arg
 TN_API tn_tensor *tnp_conj(tn_tensor *self) {
     const tn_conj_args a = {self};
     return tn_conj_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_constant_pad_nd_at(const char *file, int line,
+    const tn_constant_pad_nd_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_constant_pad_nd, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_constant_pad_nd(tn_tensor *self, tn_ints pad, tn_scalar value) {
+    const tn_constant_pad_nd_args a = {NULL, value, self, pad};
+    return tn_constant_pad_nd_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_contiguous_at(const char *file, int line, const tn_contiguous_args *args) {
@@ -4217,6 +4238,16 @@ TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2) {
     return tn_outer_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_pad_at(const char *file, int line, const tn_pad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pad(tn_tensor *input, tn_ints pad, const char *mode, tn_maybe value) {
+    const tn_pad_args a = {mode, value, input, pad};
+    return tn_pad_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_permute, TN_PLAIN, file, line, args, &r);
@@ -4442,6 +4473,17 @@ TN_API tn_tensor *tnp_reciprocal_(tn_tensor *self) {
     return tn_reciprocal_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_reflection_pad_at(const char *file, int line,
+    const tn_reflection_pad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_reflection_pad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_reflection_pad(tn_tensor *self, tn_ints padding) {
+    const tn_reflection_pad_args a = {NULL, self, padding};
+    return tn_reflection_pad_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_relu, TN_PLAIN, file, line, args, &r);
@@ -4497,6 +4539,17 @@ TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args 
 TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats) {
     const tn_repeat_args a = {NULL, self, repeats};
     return tn_repeat_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_replication_pad_at(const char *file, int line,
+    const tn_replication_pad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_replication_pad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_replication_pad(tn_tensor *self, tn_ints padding) {
+    const tn_replication_pad_args a = {NULL, self, padding};
+    return tn_replication_pad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_args *args) {

@@ -60,6 +60,7 @@
 #include "../ops/layers/conv_weight.c"
 #include "../ops/layers/loss.c"
 #include "../ops/layers/optimize.c"
+#include "../ops/layers/pad.c"
 #include "../ops/layers/pool_dims.c"
 #include "../ops/linalg/cholesky.c"
 #include "../ops/linalg/determinants.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 441 };
+enum { TNI_ROW_COUNT = 446 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -119,6 +119,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_solve);
 TN_PRIV_DECLARE(tn_row, tni_row_cholesky_solve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
 TN_PRIV_DECLARE(tn_row, tni_row_chunk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_circular_pad);
+TN_PRIV_DECLARE(tn_row, tni_row_circular_pad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_clamp);
 TN_PRIV_DECLARE(tn_row, tni_row_clamp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_max);
@@ -133,6 +135,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_col2im);
 TN_PRIV_DECLARE(tn_row, tni_row_col2im);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
 TN_PRIV_DECLARE(tn_row, tni_row_conj);
+TN_PRIV_DECLARE(tn_gen, tni_gen_constant_pad_nd);
+TN_PRIV_DECLARE(tn_row, tni_row_constant_pad_nd);
 TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
 TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv1d);
@@ -631,6 +635,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_ormqr);
 TN_PRIV_DECLARE(tn_row, tni_row_ormqr);
 TN_PRIV_DECLARE(tn_gen, tni_gen_outer);
 TN_PRIV_DECLARE(tn_row, tni_row_outer);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pad);
+TN_PRIV_DECLARE(tn_row, tni_row_pad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pinverse);
@@ -667,12 +673,16 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_real);
 TN_PRIV_DECLARE(tn_row, tni_row_real);
 TN_PRIV_DECLARE(tn_gen, tni_gen_reciprocal);
 TN_PRIV_DECLARE(tn_row, tni_row_reciprocal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_reflection_pad);
+TN_PRIV_DECLARE(tn_row, tni_row_reflection_pad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_relu);
 TN_PRIV_DECLARE(tn_row, tni_row_relu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_remainder);
 TN_PRIV_DECLARE(tn_row, tni_row_remainder);
 TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
 TN_PRIV_DECLARE(tn_row, tni_row_repeat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_replication_pad);
+TN_PRIV_DECLARE(tn_row, tni_row_replication_pad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_resample);
 TN_PRIV_DECLARE(tn_row, tni_row_resample);
 TN_PRIV_DECLARE(tn_gen, tni_gen_resample_input_grad);

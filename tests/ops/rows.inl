@@ -19,6 +19,8 @@ DIFFERS("operator", "cholesky_inverse", "grad", false, "",
         "torch's is not of the triangle alone")
 DIFFERS("operator", "cholesky_solve", "grad of tensor 1", false, "",
         "torch's is not of the triangle alone")
+DIFFERS("operator", "circular_pad", "signature", false, "",
+        "torch's is pad alone")
 DIFFERS("operator", "clamp_tensor", "grad", true, "",
         "bounds that are equal take a half and a quarter here")
 DIFFERS("operator", "col2im", "parameter dilation", false, "",
@@ -27,6 +29,8 @@ DIFFERS("operator", "col2im", "parameter padding", false, "",
         "required there; 0 as F.fold has it")
 DIFFERS("operator", "col2im", "parameter stride", false, "",
         "required there; 1 as F.fold has it")
+DIFFERS("operator", "constant_pad_nd", "parameter value", false, "",
+        "None stands for 0")
 DIFFERS("operator", "count_nonzero", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "cross_entropy", "gradcheck", false, "(5)",
@@ -147,6 +151,10 @@ DIFFERS("operator", "randint_low", "parameter dtype", false, "",
         "None means int64 here as well")
 DIFFERS("operator", "randperm", "parameter dtype", false, "",
         "None means int64 here as well")
+DIFFERS("operator", "reflection_pad", "signature", false, "",
+        "torch has a function for each number of dimensions")
+DIFFERS("operator", "replication_pad", "signature", false, "",
+        "torch has a function for each number of dimensions")
 DIFFERS("operator", "sort", "result 1", false, "",
         "torch's order of equal elements is not stable")
 DIFFERS("operator", "sort", "grad", true, "",

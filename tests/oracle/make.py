@@ -160,6 +160,21 @@ def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
     return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
 
 
+def torch_constant_pad_nd(self, pad, value=None):
+    return torch.constant_pad_nd(self, pad, 0 if value is None else value)
+
+
+def pad_edges(mode):
+    def f(self, padding):
+        if min(padding) < 0:
+            raise Refused("a negative number")
+        return F.pad(self, padding, mode)
+    return f
+
+
+torch_reflection_pad, torch_replication_pad, torch_circular_pad = map(pad_edges, ("reflect", "replicate", "circular"))
+
+
 def torch_resample(self, size, scales=None, mode="linear", align_corners=False, antialias=False):
     n = len(size)
     x, aten, s = floating(self), torch.ops.aten, scales or [None] * n

@@ -108,7 +108,7 @@ def test_calls_that_are_refused():
     with pytest.raises(RuntimeError, match="Invalid padding string 'x', should be one of"):
         conv2d(x, w, padding="x")
     c = nn.Conv2d(1, 1, 2, padding=3, padding_mode="reflect")
-    with pytest.raises(RuntimeError, match=r"padding \(3, 3\) at dimension 2 of input"):
+    with pytest.raises(RuntimeError, match=r"padding 3 and 3 at dimension 3 of input"):
         c(x)
     c.padding_mode = "circular"
     c(x)

@@ -951,6 +951,112 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
+/* --- borders around a tensor: of a number, or of its own elements, mirrored, repeated or
+ * wrapped around --- */
+
+/* self with elements of value, 0 by default, around it: pad[0] before and pad[1] behind the last
+ * dimension, pad[2] and pad[3] around the one before, and so on. Negative numbers leave elements
+ * out. Images that are channels-last stay so.
+ *   schema  constant_pad_nd(Tensor self, int[] pad, Scalar? value=None) -> Tensor
+ *   shapes  self (n, m), pad of 4 -> (pad[2] + n + pad[3], pad[0] + m + pad[1])
+ *   example tn_constant_pad_nd(x, TN_DIMS(1, 1), .value = TN_NUM(2)) */
+typedef struct tn_constant_pad_nd_args {
+    tn_tensor *out;
+    tn_scalar value;
+    tn_tensor *self;
+    tn_ints pad;
+    TNI_NAMED_OPTIONS
+} tn_constant_pad_nd_args;
+TN_API tn_tensor *tn_constant_pad_nd_at(const char *file, int line,
+    const tn_constant_pad_nd_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_constant_pad_nd(tn_tensor *self, tn_ints pad, tn_scalar value);
+#ifndef __cplusplus
+#define tn_constant_pad_nd(self_, ...) TNI_CALL(tn_constant_pad_nd, .value = TN_NO_NUM, \
+    .self = self_, .pad = __VA_ARGS__)
+#endif
+
+/* self with its own elements around it, mirrored at the first and last one, which are not repeated:
+ * c b | a b c | b a. As mode reflect of pad, but no number is negative.
+ *   schema  reflection_pad(Tensor self, int[] padding) -> Tensor
+ *   shapes  self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4
+ *           and 6: 2 and 3 dimensions
+ *   example tn_reflection_pad(x, TN_DIMS(1, 1)) */
+typedef struct tn_reflection_pad_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_reflection_pad_args;
+TN_API tn_tensor *tn_reflection_pad_at(const char *file, int line,
+    const tn_reflection_pad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_reflection_pad(tn_tensor *self, tn_ints padding);
+#ifndef __cplusplus
+#define tn_reflection_pad(self_, ...) TNI_CALL(tn_reflection_pad, .self = self_, \
+    .padding = __VA_ARGS__)
+#endif
+
+/* self with its first and last elements repeated around it: a a | a b c | c c. As mode replicate of
+ * pad, but no number is negative.
+ *   schema  replication_pad(Tensor self, int[] padding) -> Tensor
+ *   shapes  self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4
+ *           and 6: 2 and 3 dimensions
+ *   example tn_replication_pad(x, TN_DIMS(1, 1)) */
+typedef struct tn_replication_pad_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_replication_pad_args;
+TN_API tn_tensor *tn_replication_pad_at(const char *file, int line,
+    const tn_replication_pad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_replication_pad(tn_tensor *self, tn_ints padding);
+#ifndef __cplusplus
+#define tn_replication_pad(self_, ...) TNI_CALL(tn_replication_pad, .self = self_, \
+    .padding = __VA_ARGS__)
+#endif
+
+/* self as one period of what is around it: b c | a b c | a b. As mode circular of pad, but no
+ * number is negative. The result is row-major.
+ *   schema  circular_pad(Tensor self, int[] padding) -> Tensor
+ *   shapes  self (N, C, L) or (C, L), padding of 2 -> (N, C, padding[0] + L + padding[1]); of 4
+ *           and 6: 2 and 3 dimensions
+ *   example tn_circular_pad(x, TN_DIMS(1, 1)) */
+typedef struct tn_circular_pad_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_circular_pad_args;
+TN_API tn_tensor *tn_circular_pad_at(const char *file, int line, const tn_circular_pad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_circular_pad(tn_tensor *self, tn_ints padding);
+#ifndef __cplusplus
+#define tn_circular_pad(self_, ...) TNI_CALL(tn_circular_pad, .self = self_, \
+    .padding = __VA_ARGS__)
+#endif
+
+/* The input with pad[0] elements before and pad[1] behind the last dimension, pad[2] and pad[3]
+ * around the one before, and so on; negative numbers leave elements out. Mode constant pads with
+ * value (0) and takes any number of dimensions. The others pad the last 1 to 3 dimensions with the
+ * input's own elements: reflect mirrors them at the ends, replicate repeats the ends, circular
+ * begins again at the other end.
+ *   schema  pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor
+ *   shapes  input (*, L) -> (*, pad[0] + L + pad[1])
+ *   example tn_pad(x, TN_DIMS(1, 1), .mode = "reflect") */
+typedef struct tn_pad_args {
+    const char *mode;
+    tn_maybe value;
+    tn_tensor *input;
+    tn_ints pad;
+    TNI_NAMED_OPTIONS
+} tn_pad_args;
+TN_USE_RESULT TN_API tn_tensor *tn_pad_at(const char *file, int line, const tn_pad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pad(tn_tensor *input, tn_ints pad, const char *mode,
+    tn_maybe value);
+#ifndef __cplusplus
+#define tn_pad(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_pad, .mode = "constant", \
+    .value = TN_NO_FLOAT, .input = input_, .pad = __VA_ARGS__))
+#endif
+
 /* --- resizing and poolings that are others with more dimensions or other numbers:
  * compositions of resample and of the poolings of two dimensions --- */
 

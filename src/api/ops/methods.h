@@ -318,6 +318,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chu
     chunk_options o, site at = site()) const {
     return tn::chunk<K>(p_, chunks, o, at);
 }
+template <class K = as_objects> typename K::one circular_pad(int_list padding, out_options o = {},
+    site at = site()) const {
+    return tn::circular_pad<K>(p_, padding, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one clamp(number min = number(),
     number max = number(), site at = site()) const {
     return tn::clamp<K>(p_, min, max, at);
@@ -364,6 +368,14 @@ template <class K = as_objects> typename K::one clone(clone_options o, site at =
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one conj(site at = site()) const {
     return tn::conj<K>(p_, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one constant_pad_nd(int_list pad,
+    number value = number(), site at = site()) const {
+    return tn::constant_pad_nd<K>(p_, pad, value, at);
+}
+template <class K = as_objects> typename K::one constant_pad_nd(int_list pad,
+    constant_pad_nd_options o, site at = site()) const {
+    return tn::constant_pad_nd<K>(p_, pad, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one contiguous(site at = site()) const {
     return tn::contiguous<K>(p_, at);
@@ -1290,6 +1302,10 @@ template <class K = as_objects> typename K::one reciprocal(out_options o = {}, s
 template <class K = as_objects> typename K::one reciprocal_(site at = site()) const {
     return tn::reciprocal_<K>(p_, at);
 }
+template <class K = as_objects> typename K::one reflection_pad(int_list padding,
+    out_options o = {}, site at = site()) const {
+    return tn::reflection_pad<K>(p_, padding, o, at);
+}
 template <class K = as_objects> typename K::one relu(out_options o = {}, site at = site()) const {
     return tn::relu<K>(p_, o, at);
 }
@@ -1307,6 +1323,10 @@ template <class K = as_objects> typename K::one remainder_(tensor_or_number othe
 template <class K = as_objects> typename K::one repeat(int_list repeats, out_options o = {},
     site at = site()) const {
     return tn::repeat<K>(p_, repeats, o, at);
+}
+template <class K = as_objects> typename K::one replication_pad(int_list padding,
+    out_options o = {}, site at = site()) const {
+    return tn::replication_pad<K>(p_, padding, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_list size,
     float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,

@@ -616,6 +616,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::list chunk(tens
     integer chunks, chunk_options o, site at = site()) {
     return K::call(tn_chunk_at, at, {o.dim.value, self.value, chunks.value});
 }
+template <class K = as_objects> inline typename K::one circular_pad(tensor_ref self,
+    int_list padding, out_options o = {}, site at = site()) {
+    return K::call(tn_circular_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
+}
 struct clamp_options {
     typedef clamp_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -703,6 +707,19 @@ template <class K = as_objects> inline typename K::one col2im(tensor_ref input,
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conj(tensor_ref self,
     site at = site()) {
     return K::call(tn_conj_at, at, {self.value});
+}
+struct constant_pad_nd_options {
+    typedef constant_pad_nd_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(number, value, number())
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one constant_pad_nd(tensor_ref self, int_list pad, number value = number(), site at = site()) {
+    return K::call(tn_constant_pad_nd_at, at, {nullptr, value.value, self.value, pad.value});
+}
+template <class K = as_objects> inline typename K::one constant_pad_nd(tensor_ref self,
+    int_list pad, constant_pad_nd_options o, site at = site()) {
+    return K::call(tn_constant_pad_nd_at, at, {o.out.value, o.value.value, self.value, pad.value},
+        o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one contiguous(tensor_ref self,
     site at = site()) {
@@ -3225,6 +3242,19 @@ template <class K = as_objects> inline typename K::one outer(tensor_ref self, te
     out_options o = {}, site at = site()) {
     return K::call(tn_outer_at, at, {o.out.value, self.value, vec2.value}, o.out);
 }
+struct pad_options {
+    typedef pad_options self_;
+    TNI_OPTION(const char *, mode, "constant")
+    TNI_OPTION(tn_maybe, value, TN_NO_FLOAT)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pad(tensor_ref input,
+    int_list pad, const char *mode = "constant", tn_maybe value = TN_NO_FLOAT, site at = site()) {
+    return K::call(tn_pad_at, at, {mode, value, input.value, pad.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pad(tensor_ref input,
+    int_list pad, pad_options o, site at = site()) {
+    return K::call(tn_pad_at, at, {o.mode, o.value, input.value, pad.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(tensor_ref self,
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
@@ -3388,6 +3418,10 @@ template <class K = as_objects> inline typename K::one reciprocal_(tensor_ref se
     site at = site()) {
     return K::write(tn_reciprocal_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline typename K::one reflection_pad(tensor_ref self,
+    int_list padding, out_options o = {}, site at = site()) {
+    return K::call(tn_reflection_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one relu(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_relu_at, at, {o.out.value, self.value}, o.out);
@@ -3407,6 +3441,10 @@ template <class K = as_objects> inline typename K::one remainder_(tensor_ref sel
 template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_list repeats,
     out_options o = {}, site at = site()) {
     return K::call(tn_repeat_at, at, {o.out.value, self.value, repeats.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one replication_pad(tensor_ref self,
+    int_list padding, out_options o = {}, site at = site()) {
+    return K::call(tn_replication_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
 }
 struct resample_options {
     typedef resample_options self_;
@@ -4441,6 +4479,7 @@ TNI_TN_END
 #define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_solve(...) tn::cholesky_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_chunk(...) tn::chunk<tn::detail::as_c>(__VA_ARGS__)
+#define tn_circular_pad(...) tn::circular_pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp(...) tn::clamp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp_(...) tn::clamp_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_clamp_max(...) tn::clamp_max<tn::detail::as_c>(__VA_ARGS__)
@@ -4456,6 +4495,7 @@ TNI_TN_END
 #define tn_clone(...) tn::clone<tn::detail::as_c>(__VA_ARGS__)
 #define tn_col2im(...) tn::col2im<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conj(...) tn::conj<tn::detail::as_c>(__VA_ARGS__)
+#define tn_constant_pad_nd(...) tn::constant_pad_nd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_contiguous(...) tn::contiguous<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv1d(...) tn::conv1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d(...) tn::conv2d<tn::detail::as_c>(__VA_ARGS__)
@@ -4800,6 +4840,7 @@ TNI_TN_END
 #define tn_orgqr(...) tn::orgqr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ormqr(...) tn::ormqr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pad(...) tn::pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
@@ -4824,6 +4865,7 @@ TNI_TN_END
 #define tn_real(...) tn::real<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reciprocal(...) tn::reciprocal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reciprocal_(...) tn::reciprocal_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_reflection_pad(...) tn::reflection_pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_relu(...) tn::relu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_relu_(...) tn::relu_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder(...) tn::remainder<tn::detail::as_c>(__VA_ARGS__)
@@ -4831,6 +4873,7 @@ TNI_TN_END
 #define tn_remainder_scalar(...) tn::remainder<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder_scalar_(...) tn::remainder_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_repeat(...) tn::repeat<tn::detail::as_c>(__VA_ARGS__)
+#define tn_replication_pad(...) tn::replication_pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_resample(...) tn::resample<tn::detail::as_c>(__VA_ARGS__)
 #define tn_resample_input_grad(...) tn::resample_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reshape(...) tn::reshape<tn::detail::as_c>(__VA_ARGS__)

@@ -62,33 +62,9 @@ def convolve(
     return y.contiguous()
 
 
-def _check_size(input, dim, left, right, mode):
-    n = input.shape[dim]
-    if mode == "reflect" and max(left, right) >= n:
-        raise RuntimeError(
-            "Padding size should be less than the corresponding input dimension, but got: padding "
-            f"({left}, {right}) at dimension {dim % input.ndim} of input {list(input.shape)}"
-        )
-    if mode == "circular" and max(left, right) > n:
-        raise RuntimeError("Padding value causes wrapping around more than once.")
-    if not n:
-        raise RuntimeError(f"{mode}: dimension {dim % input.ndim} of the input has no elements")
-
-
 def _padded(input, sides, mode):
     """The input with elements of its own around it."""
-    for dim, (left, right) in zip(range(-len(sides), 0), sides, strict=True):
-        if not left and not right:
-            continue
-        _check_size(input, dim, left, right, mode)
-        last = input.shape[dim] - 1
-        at = _C.arange(-left, last + 1 + right, device=input.device)
-        if mode == "reflect":
-            at = last - (last - at.abs()).abs()
-        else:
-            at = at.clamp(0, last) if mode == "replicate" else at % (last + 1)
-        input = input.index_select(dim, at)
-    return input
+    return _C.pad(input, [n for side in reversed(sides) for n in side], mode)
 
 
 # --- what Conv1d, Conv2d and Conv3d have beside their rows ----------------------------------------
