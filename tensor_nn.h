@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1921  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       2074  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  2181  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  2359  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -2335,6 +2335,159 @@ typedef struct tn_nn_batch_norm2d_forward_args {
     tn_tensor *input;
 } tn_nn_batch_norm2d_forward_args;
 #define tn_nn_batch_norm2d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of volumes.
+ *   schema  BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> the same
+ *   example tn_nn_batch_norm3d(64) */
+typedef struct tn_nn_batch_norm3d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_batch_norm3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm3d_at(const char *file, int line,
+    const tn_nn_batch_norm3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm3d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_batch_norm3d_self {
+    tn_module base;
+    tn_nn_batch_norm3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm3d_self;
+typedef struct tn_nn_batch_norm3d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm3d_forward_args;
+#define tn_nn_batch_norm3d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of lines.
+ *   schema  InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) or (C, L) -> the same
+ *   example tn_nn_instance_norm1d(64) */
+typedef struct tn_nn_instance_norm1d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
+    const tn_nn_instance_norm1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm1d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm1d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm1d_self {
+    tn_module base;
+    tn_nn_instance_norm1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm1d_self;
+typedef struct tn_nn_instance_norm1d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm1d_forward_args;
+#define tn_nn_instance_norm1d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of images.
+ *   schema  InstanceNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> the same
+ *   example tn_nn_instance_norm2d(64, .affine = true) */
+typedef struct tn_nn_instance_norm2d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm2d_at(const char *file, int line,
+    const tn_nn_instance_norm2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm2d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm2d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm2d_self {
+    tn_module base;
+    tn_nn_instance_norm2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm2d_self;
+typedef struct tn_nn_instance_norm2d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm2d_forward_args;
+#define tn_nn_instance_norm2d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of volumes.
+ *   schema  InstanceNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> the same
+ *   example tn_nn_instance_norm3d(64) */
+typedef struct tn_nn_instance_norm3d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm3d_at(const char *file, int line,
+    const tn_nn_instance_norm3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm3d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm3d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm3d_self {
+    tn_module base;
+    tn_nn_instance_norm3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm3d_self;
+typedef struct tn_nn_instance_norm3d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm3d_forward_args;
+#define tn_nn_instance_norm3d_forward(module, input) tn_forward(module, input)
 
 /* Normalises each sample over its last dimensions.
  *   schema  LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True,
@@ -5554,6 +5707,177 @@ template <class K> class batch_norm2d : public detail::module_of<K, tn_nn_batch_
 typedef rows::batch_norm2d<detail::as_objects> batch_norm2d;
 }
 namespace nn {
+struct batch_norm3d_options {
+    typedef batch_norm3d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class batch_norm3d : public detail::module_of<K, tn_nn_batch_norm3d_self> {
+  public:
+    explicit batch_norm3d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_batch_norm3d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_batch_norm3d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm3d(integer num_features, batch_norm3d_options o, site at = site::here()) {
+        const tn_nn_batch_norm3d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_batch_norm3d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "batch_norm3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_batch_norm3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_batch_norm3d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_batch_norm3d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_batch_norm3d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_batch_norm3d_self::num_batches_tracked); }
+};
+}
+typedef rows::batch_norm3d<detail::as_objects> batch_norm3d;
+}
+namespace nn {
+struct instance_norm1d_options {
+    typedef instance_norm1d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm1d : public detail::module_of<K, tn_nn_instance_norm1d_self> {
+  public:
+    explicit instance_norm1d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm1d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm1d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm1d(integer num_features, instance_norm1d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm1d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm1d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm1d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm1d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm1d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm1d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm1d<detail::as_objects> instance_norm1d;
+}
+namespace nn {
+struct instance_norm2d_options {
+    typedef instance_norm2d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm2d : public detail::module_of<K, tn_nn_instance_norm2d_self> {
+  public:
+    explicit instance_norm2d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm2d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm2d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm2d(integer num_features, instance_norm2d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm2d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm2d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm2d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm2d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm2d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm2d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm2d<detail::as_objects> instance_norm2d;
+}
+namespace nn {
+struct instance_norm3d_options {
+    typedef instance_norm3d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm3d : public detail::module_of<K, tn_nn_instance_norm3d_self> {
+  public:
+    explicit instance_norm3d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm3d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm3d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm3d(integer num_features, instance_norm3d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm3d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm3d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm3d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm3d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm3d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm3d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm3d<detail::as_objects> instance_norm3d;
+}
+namespace nn {
 struct layer_norm_options {
     typedef layer_norm_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -5872,6 +6196,13 @@ TNI_TN_END
     tn::nn::bce_with_logits_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm1d(...) \
+    tn::nn::rows::instance_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm2d(...) \
+    tn::nn::rows::instance_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm3d(...) \
+    tn::nn::rows::instance_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
@@ -6315,13 +6646,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 6d47be416d96 is the hash of the chapters above: who includes this refers to a symbol of
+/* 7aeee7b4c55b is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_6d47be416d96;
+TN_API const char tn_nn_layout_7aeee7b4c55b;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_6d47be416d96;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7aeee7b4c55b;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -6339,7 +6670,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_6d47be416d96 = 1;
+const char tn_nn_layout_7aeee7b4c55b = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -10193,7 +10524,7 @@ typedef struct norm_batch {
     tn_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
     tn_maybe momentum;
     double eps;
-    bool track_running_stats, training;
+    bool track_running_stats, affine, training;
 } norm_batch;
 #define NORM_BATCH(n, s)                        \
     norm_batch n = {(s)->weight,                \
@@ -10204,6 +10535,7 @@ typedef struct norm_batch {
                     (s)->o.momentum,            \
                     (s)->o.eps,                 \
                     (s)->o.track_running_stats, \
+                    (s)->o.affine,              \
                     (s)->base.training}
 
 static bool norm_batch_reset(const norm_batch *n) {
@@ -10272,8 +10604,103 @@ TN_MODULE(batch_norm2d,
           .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
           .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
 
-#undef NORM_BATCH
+NORM_BATCH_ROW(batch_norm3d)
+TN_MODULE(batch_norm3d,
+          "BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> the same",
+                 .example = "tn_nn_batch_norm3d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm3d_reset, .forward = batch_norm3d_forward,
+          .sample = "3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)")
+
 #undef NORM_BATCH_ROW
+
+static tn_tensor *norm_instance_forward(const norm_batch *n, tn_tensor *x, int64_t features,
+                                        int dims) {
+    const bool alone = tn_ndim(x) == dims + 1;
+    const double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
+    tn_tensor *y;
+    if (n->affine && tn_size(x, -1 - dims) != features) {
+        tni_nn_error(TN_INVALID,
+                     "expected input's size at dim=%d to match num_features (%lld), but got %lld",
+                     alone ? 0 : 1, (long long)features, (long long)tn_size(x, -1 - dims));
+        return NULL;
+    }
+    if (alone) x = tnp_unsqueeze(x, 0);
+    if (n->training || !n->track_running_stats || !n->running_mean)
+        y = tnp_instance_norm(x, n->running_mean, n->running_var, n->weight, n->bias, true, k,
+                              n->eps);
+    else
+        y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, false, k,
+                           n->eps);
+    return alone ? tnp_squeeze_dim(y, 0) : y;
+}
+#define NORM_INSTANCE_ROW(name, dims)                                             \
+    static bool name##_reset(tn_module *m) {                                      \
+        TN_SELF(name, s, m);                                                      \
+        NORM_BATCH(n, s);                                                         \
+        return norm_batch_reset(&n);                                              \
+    }                                                                             \
+    static bool name##_forward(tn_mframe *f) {                                    \
+        TN_FORWARD(name, s, a, f);                                                \
+        NORM_BATCH(n, s);                                                         \
+        f->out[0] = norm_instance_forward(&n, a->input, s->o.num_features, dims); \
+        return f->out[0] != NULL;                                                 \
+    }
+
+NORM_INSTANCE_ROW(instance_norm1d, 1)
+TN_MODULE(instance_norm1d,
+          "InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, L) or (C, L) -> the same",
+                 .example = "tn_nn_instance_norm1d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm1d_reset, .forward = instance_norm1d_forward,
+          .sample = "3: (2,3,4) | 3 affine=True track_running_stats=True: (3,5)")
+
+NORM_INSTANCE_ROW(instance_norm2d, 2)
+TN_MODULE(instance_norm2d,
+          "InstanceNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> the same",
+                 .example = "tn_nn_instance_norm2d(64, .affine = true)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm2d_reset, .forward = instance_norm2d_forward,
+          .sample = "3: (2,3,2,2) | 3 affine=True track_running_stats=True: (3,2,3)")
+
+NORM_INSTANCE_ROW(instance_norm3d, 3)
+TN_MODULE(instance_norm3d,
+          "InstanceNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> the same",
+                 .example = "tn_nn_instance_norm3d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm3d_reset, .forward = instance_norm3d_forward,
+          .sample = "3: (2,3,2,1,2) | 2 affine=True track_running_stats=True: (2,2,2,3)")
+
+#undef NORM_BATCH
+#undef NORM_INSTANCE_ROW
 
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
@@ -14838,6 +15265,157 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm2d) = {"BatchNorm2d", &tni_make_batch
     NULL, 5, 0, offsetof(tn_nn_batch_norm2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm3d);
+static const tn_param tni_params_nn_batch_norm3d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_batch_norm3d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_batch_norm3d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_batch_norm3d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm3d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_batch_norm3d_args tni_defaults_nn_batch_norm3d = {1e-05, {0.1, TN_GIVEN}, true,
+    true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_batch_norm3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_batch_norm3d = {tni_params_nn_batch_norm3d,
+    &tni_defaults_nn_batch_norm3d, tni_names_nn_batch_norm3d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_batch_norm3d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_batch_norm3d[] = {
+    {"weight", offsetof(tn_nn_batch_norm3d_self, weight)},
+    {"bias", offsetof(tn_nn_batch_norm3d_self, bias)},
+    {"running_mean", offsetof(tn_nn_batch_norm3d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_batch_norm3d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_batch_norm3d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm3d) = {"BatchNorm3d", &tni_make_batch_norm3d, NULL, tni_fields_batch_norm3d,
+    NULL, 5, 0, offsetof(tn_nn_batch_norm3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm1d);
+static const tn_param tni_params_nn_instance_norm1d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm1d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm1d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm1d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm1d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm1d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm1d_args tni_defaults_nn_instance_norm1d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm1d = {tni_params_nn_instance_norm1d,
+    &tni_defaults_nn_instance_norm1d, tni_names_nn_instance_norm1d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm1d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm1d[] = {
+    {"weight", offsetof(tn_nn_instance_norm1d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm1d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm1d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm1d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm1d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm1d) = {"InstanceNorm1d", &tni_make_instance_norm1d, NULL, tni_fields_instance_norm1d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm2d);
+static const tn_param tni_params_nn_instance_norm2d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm2d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm2d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm2d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm2d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm2d_args tni_defaults_nn_instance_norm2d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm2d = {tni_params_nn_instance_norm2d,
+    &tni_defaults_nn_instance_norm2d, tni_names_nn_instance_norm2d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm2d[] = {
+    {"weight", offsetof(tn_nn_instance_norm2d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm2d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm2d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm2d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm2d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm2d) = {"InstanceNorm2d", &tni_make_instance_norm2d, NULL, tni_fields_instance_norm2d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm3d);
+static const tn_param tni_params_nn_instance_norm3d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm3d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm3d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm3d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm3d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm3d_args tni_defaults_nn_instance_norm3d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm3d = {tni_params_nn_instance_norm3d,
+    &tni_defaults_nn_instance_norm3d, tni_names_nn_instance_norm3d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm3d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm3d[] = {
+    {"weight", offsetof(tn_nn_instance_norm3d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm3d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm3d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm3d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm3d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm3d) = {"InstanceNorm3d", &tni_make_instance_norm3d, NULL, tni_fields_instance_norm3d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_layer_norm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_layer_norm);
 static const tn_param tni_params_nn_layer_norm[] = {
@@ -14993,6 +15571,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_bce_with_logits_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
+        &tni_module_batch_norm3d,
+        &tni_module_instance_norm1d,
+        &tni_module_instance_norm2d,
+        &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
         &tni_module_lstm,
@@ -15576,6 +16158,46 @@ TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe
         device, num_features};
     return tn_nn_batch_norm2d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_batch_norm3d_at(const char *file, int line,
+    const tn_nn_batch_norm3d_args *args) {
+    return tn_module_make(file, line, &tni_module_batch_norm3d, args);
+}
+TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_batch_norm3d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
+    const tn_nn_instance_norm1d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm1d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm1d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm2d_at(const char *file, int line,
+    const tn_nn_instance_norm2d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm2d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm2d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm3d_at(const char *file, int line,
+    const tn_nn_instance_norm3d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm3d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm3d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm3d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm3d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
     const tn_nn_layer_norm_args *args) {
     return tn_module_make(file, line, &tni_module_layer_norm, args);
@@ -15961,6 +16583,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
 #define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
+#define tn_nn_batch_norm3d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm3d_at)
+#define tnp_nn_batch_norm3d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm3d)
+#define tn_nn_instance_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_instance_norm1d_at)
+#define tnp_nn_instance_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_instance_norm1d)
+#define tn_nn_instance_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_instance_norm2d_at)
+#define tnp_nn_instance_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_instance_norm2d)
+#define tn_nn_instance_norm3d_at TNI_JOIN(TN_PREFIX, tn_nn_instance_norm3d_at)
+#define tnp_nn_instance_norm3d TNI_JOIN(TN_PREFIX, tnp_nn_instance_norm3d)
 #define tn_nn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_nn_layer_norm_at)
 #define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at TNI_JOIN(TN_PREFIX, tn_nn_local_response_norm_at)
@@ -15999,7 +16629,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_6d47be416d96 TNI_JOIN(TN_PREFIX, tn_nn_layout_6d47be416d96)
+#define tn_nn_layout_7aeee7b4c55b TNI_JOIN(TN_PREFIX, tn_nn_layout_7aeee7b4c55b)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -16202,6 +16832,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
 #define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
+#define tn_nn_batch_norm3d_at (*tni_at_tn_nn_batch_norm3d_at)
+#define tnp_nn_batch_norm3d (*tni_at_tnp_nn_batch_norm3d)
+#define tn_nn_instance_norm1d_at (*tni_at_tn_nn_instance_norm1d_at)
+#define tnp_nn_instance_norm1d (*tni_at_tnp_nn_instance_norm1d)
+#define tn_nn_instance_norm2d_at (*tni_at_tn_nn_instance_norm2d_at)
+#define tnp_nn_instance_norm2d (*tni_at_tnp_nn_instance_norm2d)
+#define tn_nn_instance_norm3d_at (*tni_at_tn_nn_instance_norm3d_at)
+#define tnp_nn_instance_norm3d (*tni_at_tnp_nn_instance_norm3d)
 #define tn_nn_layer_norm_at (*tni_at_tn_nn_layer_norm_at)
 #define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at (*tni_at_tn_nn_local_response_norm_at)
@@ -16444,6 +17082,14 @@ TNI_EXTERN_C_END
     X(tnp_nn_batch_norm1d) \
     X(tn_nn_batch_norm2d_at) \
     X(tnp_nn_batch_norm2d) \
+    X(tn_nn_batch_norm3d_at) \
+    X(tnp_nn_batch_norm3d) \
+    X(tn_nn_instance_norm1d_at) \
+    X(tnp_nn_instance_norm1d) \
+    X(tn_nn_instance_norm2d_at) \
+    X(tnp_nn_instance_norm2d) \
+    X(tn_nn_instance_norm3d_at) \
+    X(tnp_nn_instance_norm3d) \
     X(tn_nn_layer_norm_at) \
     X(tnp_nn_layer_norm) \
     X(tn_nn_local_response_norm_at) \
@@ -16486,14 +17132,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"6d47be416d96", at, 238};
+    static const tn_exports all = {"7aeee7b4c55b", at, 246};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 238 || strcmp(e->layout, "6d47be416d96") != 0) return false;
+    if (!e || e->n != 246 || strcmp(e->layout, "7aeee7b4c55b") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -1739,6 +1739,159 @@ typedef struct tn_nn_batch_norm2d_forward_args {
 } tn_nn_batch_norm2d_forward_args;
 #define tn_nn_batch_norm2d_forward(module, input) tn_forward(module, input)
 
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of volumes.
+ *   schema  BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> the same
+ *   example tn_nn_batch_norm3d(64) */
+typedef struct tn_nn_batch_norm3d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_batch_norm3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_batch_norm3d_at(const char *file, int line,
+    const tn_nn_batch_norm3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_batch_norm3d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_batch_norm3d_self {
+    tn_module base;
+    tn_nn_batch_norm3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm3d_self;
+typedef struct tn_nn_batch_norm3d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm3d_forward_args;
+#define tn_nn_batch_norm3d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of lines.
+ *   schema  InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) or (C, L) -> the same
+ *   example tn_nn_instance_norm1d(64) */
+typedef struct tn_nn_instance_norm1d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
+    const tn_nn_instance_norm1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm1d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm1d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm1d_self {
+    tn_module base;
+    tn_nn_instance_norm1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm1d_self;
+typedef struct tn_nn_instance_norm1d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm1d_forward_args;
+#define tn_nn_instance_norm1d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of images.
+ *   schema  InstanceNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> the same
+ *   example tn_nn_instance_norm2d(64, .affine = true) */
+typedef struct tn_nn_instance_norm2d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm2d_at(const char *file, int line,
+    const tn_nn_instance_norm2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm2d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm2d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm2d_self {
+    tn_module base;
+    tn_nn_instance_norm2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm2d_self;
+typedef struct tn_nn_instance_norm2d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm2d_forward_args;
+#define tn_nn_instance_norm2d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of volumes.
+ *   schema  InstanceNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=False, bool track_running_stats=False, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> the same
+ *   example tn_nn_instance_norm3d(64) */
+typedef struct tn_nn_instance_norm3d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_instance_norm3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_instance_norm3d_at(const char *file, int line,
+    const tn_nn_instance_norm3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_instance_norm3d(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_instance_norm3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_instance_norm3d, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_instance_norm3d_self {
+    tn_module base;
+    tn_nn_instance_norm3d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_instance_norm3d_self;
+typedef struct tn_nn_instance_norm3d_forward_args {
+    tn_tensor *input;
+} tn_nn_instance_norm3d_forward_args;
+#define tn_nn_instance_norm3d_forward(module, input) tn_forward(module, input)
+
 /* Normalises each sample over its last dimensions.
  *   schema  LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True,
  *           bool bias=True, ScalarType? dtype=None, Device? device=None)

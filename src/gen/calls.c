@@ -2581,6 +2581,20 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_index_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_instance_norm_at(const char *file, int line,
+    const tn_instance_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_instance_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_instance_norm(tn_tensor *input, tn_tensor *running_mean,
+    tn_tensor *running_var, tn_tensor *weight, tn_tensor *bias, bool use_input_stats,
+    double momentum, double eps) {
+    const tn_instance_norm_args a = {running_mean, running_var, weight, bias, use_input_stats,
+        momentum, eps, input};
+    return tn_instance_norm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_interpolate_at(const char *file, int line, const tn_interpolate_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_interpolate, TN_PLAIN, file, line, args, &r);

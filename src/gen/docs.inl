@@ -636,6 +636,13 @@ static const char *const py_docs_comment[] = {
     /* index_select */
     "The parts of self at the places index[i] along dim, as a copy.\n"
     "self (5, 3), index (n) -> (n, 3)",
+    /* instance_norm */
+    "batch_norm of each sample by itself: (x - mean) / sqrt(var + eps) * weight + bias, with the mean\n"
+    "and variance of one channel in one sample. running_mean and running_var move by `momentum`\n"
+    "towards the means of these over all samples. Without use_input_stats they stand in their place.\n"
+    "Dmitry Ulyanov et al., Instance normalization: the missing ingredient for fast stylization,\n"
+    "2016.\n"
+    "input (N, C, *), the others (C) -> as input",
     /* interpolate */
     "The input's planes in another size, or scaled by scale_factor. With align_corners the first and\n"
     "last elements of input and output are at the same places; else elements are squares that cover\n"
@@ -1706,6 +1713,7 @@ static const char *const py_docs_place[] = {
     NULL /* index_add */,
     NULL /* index_put */,
     NULL /* index_select */,
+    "nn.functional.instance_norm" /* instance_norm */,
     NULL /* interpolate */,
     NULL /* inverse */,
     NULL /* isclose */,

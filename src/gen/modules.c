@@ -1571,6 +1571,157 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm2d) = {"BatchNorm2d", &tni_make_batch
     NULL, 5, 0, offsetof(tn_nn_batch_norm2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm3d);
+static const tn_param tni_params_nn_batch_norm3d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_batch_norm3d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_batch_norm3d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm3d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_batch_norm3d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm3d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_batch_norm3d_args tni_defaults_nn_batch_norm3d = {1e-05, {0.1, TN_GIVEN}, true,
+    true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_batch_norm3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_batch_norm3d = {tni_params_nn_batch_norm3d,
+    &tni_defaults_nn_batch_norm3d, tni_names_nn_batch_norm3d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_batch_norm3d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_batch_norm3d[] = {
+    {"weight", offsetof(tn_nn_batch_norm3d_self, weight)},
+    {"bias", offsetof(tn_nn_batch_norm3d_self, bias)},
+    {"running_mean", offsetof(tn_nn_batch_norm3d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_batch_norm3d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_batch_norm3d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm3d) = {"BatchNorm3d", &tni_make_batch_norm3d, NULL, tni_fields_batch_norm3d,
+    NULL, 5, 0, offsetof(tn_nn_batch_norm3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm1d);
+static const tn_param tni_params_nn_instance_norm1d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm1d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm1d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm1d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm1d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm1d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm1d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm1d_args tni_defaults_nn_instance_norm1d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm1d = {tni_params_nn_instance_norm1d,
+    &tni_defaults_nn_instance_norm1d, tni_names_nn_instance_norm1d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm1d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm1d[] = {
+    {"weight", offsetof(tn_nn_instance_norm1d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm1d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm1d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm1d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm1d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm1d) = {"InstanceNorm1d", &tni_make_instance_norm1d, NULL, tni_fields_instance_norm1d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm2d);
+static const tn_param tni_params_nn_instance_norm2d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm2d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm2d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm2d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm2d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm2d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm2d_args tni_defaults_nn_instance_norm2d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm2d = {tni_params_nn_instance_norm2d,
+    &tni_defaults_nn_instance_norm2d, tni_names_nn_instance_norm2d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm2d[] = {
+    {"weight", offsetof(tn_nn_instance_norm2d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm2d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm2d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm2d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm2d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm2d) = {"InstanceNorm2d", &tni_make_instance_norm2d, NULL, tni_fields_instance_norm2d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_instance_norm3d);
+static const tn_param tni_params_nn_instance_norm3d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_instance_norm3d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_instance_norm3d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_instance_norm3d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_instance_norm3d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm3d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_instance_norm3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_instance_norm3d_args tni_defaults_nn_instance_norm3d = {1e-05, {0.1, TN_GIVEN},
+    false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_instance_norm3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_instance_norm3d = {tni_params_nn_instance_norm3d,
+    &tni_defaults_nn_instance_norm3d, tni_names_nn_instance_norm3d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_instance_norm3d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_instance_norm3d[] = {
+    {"weight", offsetof(tn_nn_instance_norm3d_self, weight)},
+    {"bias", offsetof(tn_nn_instance_norm3d_self, bias)},
+    {"running_mean", offsetof(tn_nn_instance_norm3d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_instance_norm3d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_instance_norm3d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_instance_norm3d) = {"InstanceNorm3d", &tni_make_instance_norm3d, NULL, tni_fields_instance_norm3d,
+    NULL, 5, 0, offsetof(tn_nn_instance_norm3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_layer_norm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_layer_norm);
 static const tn_param tni_params_nn_layer_norm[] = {
@@ -1726,6 +1877,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_bce_with_logits_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
+        &tni_module_batch_norm3d,
+        &tni_module_instance_norm1d,
+        &tni_module_instance_norm2d,
+        &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
         &tni_module_lstm,
@@ -2308,6 +2463,46 @@ TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe
     const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
         device, num_features};
     return tn_nn_batch_norm2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_batch_norm3d_at(const char *file, int line,
+    const tn_nn_batch_norm3d_args *args) {
+    return tn_module_make(file, line, &tni_module_batch_norm3d, args);
+}
+TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_batch_norm3d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
+    const tn_nn_instance_norm1d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm1d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm1d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm2d_at(const char *file, int line,
+    const tn_nn_instance_norm2d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm2d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm2d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_instance_norm3d_at(const char *file, int line,
+    const tn_nn_instance_norm3d_args *args) {
+    return tn_module_make(file, line, &tni_module_instance_norm3d, args);
+}
+TN_API tn_module *tnp_nn_instance_norm3d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_instance_norm3d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_instance_norm3d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
     const tn_nn_layer_norm_args *args) {

@@ -58,6 +58,7 @@
 #include "../ops/layers/conv3d.c"
 #include "../ops/layers/conv_transpose.c"
 #include "../ops/layers/conv_weight.c"
+#include "../ops/layers/instance_norm.c"
 #include "../ops/layers/loss.c"
 #include "../ops/layers/optimize.c"
 #include "../ops/layers/pad.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 446 };
+enum { TNI_ROW_COUNT = 447 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -375,6 +375,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
 TN_PRIV_DECLARE(tn_row, tni_row_index_put);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
 TN_PRIV_DECLARE(tn_row, tni_row_index_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_instance_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_instance_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_interpolate);
 TN_PRIV_DECLARE(tn_row, tni_row_interpolate);
 TN_PRIV_DECLARE(tn_gen, tni_gen_inverse);

@@ -2,15 +2,16 @@
 #include "nn.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/layers.h"
+#include "../api/ops/shape.h"
 
 /* --- BatchNorm -------------------------------------------------------------------------------- */
 
-/* Both BatchNorms have the same options and parts, but each its own struct. */
+/* All BatchNorms have the same options and parts, but each its own struct. */
 typedef struct norm_batch {
     tn_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
     tn_maybe momentum;
     double eps;
-    bool track_running_stats, training;
+    bool track_running_stats, affine, training;
 } norm_batch;
 #define NORM_BATCH(n, s)                        \
     norm_batch n = {(s)->weight,                \
@@ -21,6 +22,7 @@ typedef struct norm_batch {
                     (s)->o.momentum,            \
                     (s)->o.eps,                 \
                     (s)->o.track_running_stats, \
+                    (s)->o.affine,              \
                     (s)->base.training}
 
 /* torch's initial values: mean 0, variance 1, no batch seen yet, weight 1, bias 0. */
@@ -98,8 +100,112 @@ TN_MODULE(batch_norm2d,
           .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
           .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
 
-#undef NORM_BATCH
+NORM_BATCH_ROW(batch_norm3d)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of volumes. */
+TN_MODULE(batch_norm3d,
+          "BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> the same",
+                 .example = "tn_nn_batch_norm3d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm3d_reset, .forward = batch_norm3d_forward,
+          .sample = "3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)")
+
 #undef NORM_BATCH_ROW
+
+/* --- InstanceNorm ----------------------------------------------------------------------------- */
+
+/* Normalises each sample, also one without a batch, by itself in training or without running
+ * statistics, else by these. momentum None leaves them where they are. */
+static tn_tensor *norm_instance_forward(const norm_batch *n, tn_tensor *x, int64_t features,
+                                        int dims) {
+    const bool alone = tn_ndim(x) == dims + 1;
+    const double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
+    tn_tensor *y;
+    if (n->affine && tn_size(x, -1 - dims) != features) {
+        tni_nn_error(TN_INVALID,
+                     "expected input's size at dim=%d to match num_features (%lld), but got %lld",
+                     alone ? 0 : 1, (long long)features, (long long)tn_size(x, -1 - dims));
+        return NULL;
+    }
+    /* Statistics that stay as they are may lie in memory that is not written. */
+    if (alone) x = tnp_unsqueeze(x, 0);
+    if (n->training || !n->track_running_stats || !n->running_mean)
+        y = tnp_instance_norm(x, n->running_mean, n->running_var, n->weight, n->bias, true, k,
+                              n->eps);
+    else
+        y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, false, k,
+                           n->eps);
+    return alone ? tnp_squeeze_dim(y, 0) : y;
+}
+#define NORM_INSTANCE_ROW(name, dims)                                             \
+    static bool name##_reset(tn_module *m) {                                      \
+        TN_SELF(name, s, m);                                                      \
+        NORM_BATCH(n, s);                                                         \
+        return norm_batch_reset(&n);                                              \
+    }                                                                             \
+    static bool name##_forward(tn_mframe *f) {                                    \
+        TN_FORWARD(name, s, a, f);                                                \
+        NORM_BATCH(n, s);                                                         \
+        f->out[0] = norm_instance_forward(&n, a->input, s->o.num_features, dims); \
+        return f->out[0] != NULL;                                                 \
+    }
+
+NORM_INSTANCE_ROW(instance_norm1d, 1)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of lines. */
+TN_MODULE(instance_norm1d,
+          "InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, L) or (C, L) -> the same",
+                 .example = "tn_nn_instance_norm1d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm1d_reset, .forward = instance_norm1d_forward,
+          .sample = "3: (2,3,4) | 3 affine=True track_running_stats=True: (3,5)")
+
+NORM_INSTANCE_ROW(instance_norm2d, 2)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of images. */
+TN_MODULE(instance_norm2d,
+          "InstanceNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> the same",
+                 .example = "tn_nn_instance_norm2d(64, .affine = true)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm2d_reset, .forward = instance_norm2d_forward,
+          .sample = "3: (2,3,2,2) | 3 affine=True track_running_stats=True: (3,2,3)")
+
+NORM_INSTANCE_ROW(instance_norm3d, 3)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of volumes. */
+TN_MODULE(instance_norm3d,
+          "InstanceNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool "
+          "affine=False, bool track_running_stats=False, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> the same",
+                 .example = "tn_nn_instance_norm3d(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(?, _, _, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = instance_norm3d_reset, .forward = instance_norm3d_forward,
+          .sample = "3: (2,3,2,1,2) | 2 affine=True track_running_stats=True: (2,2,2,3)")
+
+#undef NORM_BATCH
+#undef NORM_INSTANCE_ROW
 
 /* --- LayerNorm -------------------------------------------------------------------------------- */
 

@@ -55,6 +55,8 @@ DIFFERS("operator", "im2col", "parameter stride", false, "",
         "required there; 1 as F.unfold has it")
 DIFFERS("operator", "index_add", "call", false, "",
         "torch cuts the fraction off alpha where the tensors are integers")
+DIFFERS("operator", "instance_norm", "call", false, "eps=0.0",
+        "eps must be positive, as that of batch_norm")
 DIFFERS("operator", "interpolate", "parameter align_corners", false, "",
         "None stands for False there")
 DIFFERS("operator", "interpolate", "parameter recompute_scale_factor", false, "",

@@ -39,6 +39,11 @@ OWN = {  # samples of options: inputs; pools of options
                                                "track_running_stats": BOTH, "bias": BOTH}),
     "BatchNorm2d": (["3: (4,3,2,3)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
                                       "track_running_stats": BOTH, "bias": BOTH}),
+    "BatchNorm3d": (["2: (3,2,2,1,3)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
+                                        "track_running_stats": BOTH, "bias": BOTH}),
+    **{f"InstanceNorm{n}d": (samples, {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
+                                       "track_running_stats": BOTH, "bias": BOTH})
+       for n, samples in ((1, ["3: (4,3,5)", "3: (3,2)"]), (2, ["3: (4,3,2,3)", "2: (2,2,3)"]), (3, ["2: (3,2,2,1,3)", "2: (2,2,2,1)"]))},
     "LayerNorm": (["[4]: (2,3,4)", "[3,4]: (2,3,4)"], {"eps": ["1e-05", "0.1"], "elementwise_affine": BOTH, "bias": BOTH}),
     "LSTM": (["3 4: (5,2,3)", "3 4: (5,3)", "3 4: (5,2,3) h=(1,2,4) c=(1,2,4)", "3 4: (5,2,3) h=(2,2,4) c=(2,2,4)",
               "3 4: (2,5,3) h=(4,2,4) c=(4,2,4)"],

@@ -488,6 +488,35 @@ TN_USE_RESULT TN_API tn_tensor *tnp_col2im(tn_tensor *input, tn_ints output_size
     .kernel_size = __VA_ARGS__)
 #endif
 
+/* --- batch_norm of each sample by itself: a composition --- */
+
+/* batch_norm of each sample by itself: (x - mean) / sqrt(var + eps) * weight + bias, with the mean
+ * and variance of one channel in one sample. running_mean and running_var move by `momentum`
+ * towards the means of these over all samples. Without use_input_stats they stand in their place.
+ * Dmitry Ulyanov et al., Instance normalization: the missing ingredient for fast stylization,
+ * 2016.
+ *   schema  instance_norm(Tensor input, Tensor(a!)? running_mean=None, Tensor(b!)?
+ *           running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True,
+ *           float momentum=0.1, float eps=1e-05) -> Tensor
+ *   shapes  input (N, C, *), the others (C) -> as input
+ *   example tn_instance_norm(x) */
+typedef struct tn_instance_norm_args {
+    tn_tensor *running_mean, *running_var, *weight, *bias;
+    bool use_input_stats;
+    double momentum, eps;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_instance_norm_args;
+TN_API tn_tensor *tn_instance_norm_at(const char *file, int line,
+    const tn_instance_norm_args *args);
+TN_API tn_tensor *tnp_instance_norm(tn_tensor *input, tn_tensor *running_mean,
+    tn_tensor *running_var, tn_tensor *weight, tn_tensor *bias, bool use_input_stats,
+    double momentum, double eps);
+#ifndef __cplusplus
+#define tn_instance_norm(...) TNI_CALL(tn_instance_norm, .use_input_stats = true, \
+    .momentum = 0.1, .eps = 1e-05, .input = __VA_ARGS__)
+#endif
+
 /* --- layer normalisation with its gradients --- */
 
 /* (x - mean) / sqrt(var + eps) * weight + bias. mean and var are taken over the last dimensions,

@@ -1922,6 +1922,28 @@ template <class K = as_objects> inline typename K::one index_select(tensor_ref s
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
         o.out);
 }
+struct instance_norm_options {
+    typedef instance_norm_options self_;
+    TNI_OPTION(tensor_ref, running_mean, tensor_ref())
+    TNI_OPTION(tensor_ref, running_var, tensor_ref())
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(flag, use_input_stats, true)
+    TNI_OPTION(double, momentum, 0.1)
+    TNI_OPTION(double, eps, 1e-05)
+};
+template <class K = as_objects> inline typename K::one instance_norm(tensor_ref input,
+    tensor_ref running_mean = tensor_ref(), tensor_ref running_var = tensor_ref(),
+    tensor_ref weight = tensor_ref(), tensor_ref bias = tensor_ref(), flag use_input_stats = true,
+    double momentum = 0.1, double eps = 1e-05, site at = site()) {
+    return K::call(tn_instance_norm_at, at, {running_mean.value, running_var.value, weight.value,
+        bias.value, use_input_stats.value, momentum, eps, input.value});
+}
+template <class K = as_objects> inline typename K::one instance_norm(tensor_ref input,
+    instance_norm_options o, site at = site()) {
+    return K::call(tn_instance_norm_at, at, {o.running_mean.value, o.running_var.value,
+        o.weight.value, o.bias.value, o.use_input_stats.value, o.momentum, o.eps, input.value});
+}
 struct interpolate_options {
     typedef interpolate_options self_;
     TNI_OPTION(kept_int_list, size, int_list(tn_no_dims()))
@@ -4672,6 +4694,7 @@ TNI_TN_END
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_instance_norm(...) tn::instance_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_interpolate(...) tn::interpolate<tn::detail::as_c>(__VA_ARGS__)
 #define tn_inverse(...) tn::inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isclose(...) tn::isclose<tn::detail::as_c>(__VA_ARGS__)

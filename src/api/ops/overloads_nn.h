@@ -1852,6 +1852,177 @@ template <class K> class batch_norm2d : public detail::module_of<K, tn_nn_batch_
 typedef rows::batch_norm2d<detail::as_objects> batch_norm2d;
 }
 namespace nn {
+struct batch_norm3d_options {
+    typedef batch_norm3d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class batch_norm3d : public detail::module_of<K, tn_nn_batch_norm3d_self> {
+  public:
+    explicit batch_norm3d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_batch_norm3d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_batch_norm3d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm3d(integer num_features, batch_norm3d_options o, site at = site::here()) {
+        const tn_nn_batch_norm3d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_batch_norm3d_at(at.file, at.line, &a));
+    }
+    explicit batch_norm3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "batch_norm3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_batch_norm3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_batch_norm3d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_batch_norm3d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_batch_norm3d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_batch_norm3d_self::num_batches_tracked); }
+};
+}
+typedef rows::batch_norm3d<detail::as_objects> batch_norm3d;
+}
+namespace nn {
+struct instance_norm1d_options {
+    typedef instance_norm1d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm1d : public detail::module_of<K, tn_nn_instance_norm1d_self> {
+  public:
+    explicit instance_norm1d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm1d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm1d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm1d(integer num_features, instance_norm1d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm1d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm1d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm1d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm1d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm1d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm1d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm1d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm1d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm1d<detail::as_objects> instance_norm1d;
+}
+namespace nn {
+struct instance_norm2d_options {
+    typedef instance_norm2d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm2d : public detail::module_of<K, tn_nn_instance_norm2d_self> {
+  public:
+    explicit instance_norm2d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm2d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm2d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm2d(integer num_features, instance_norm2d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm2d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm2d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm2d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm2d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm2d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm2d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm2d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm2d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm2d<detail::as_objects> instance_norm2d;
+}
+namespace nn {
+struct instance_norm3d_options {
+    typedef instance_norm3d_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, false)
+    TNI_OPTION(flag, track_running_stats, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class instance_norm3d : public detail::module_of<K, tn_nn_instance_norm3d_self> {
+  public:
+    explicit instance_norm3d(integer num_features, first_option<double> eps = 1e-05,
+        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_instance_norm3d_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_instance_norm3d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm3d(integer num_features, instance_norm3d_options o,
+        site at = site::here()) {
+        const tn_nn_instance_norm3d_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_instance_norm3d_at(at.file, at.line, &a));
+    }
+    explicit instance_norm3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "instance_norm3d", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_instance_norm3d_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_instance_norm3d_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_instance_norm3d_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_instance_norm3d_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_instance_norm3d_self::num_batches_tracked); }
+};
+}
+typedef rows::instance_norm3d<detail::as_objects> instance_norm3d;
+}
+namespace nn {
 struct layer_norm_options {
     typedef layer_norm_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -2170,6 +2341,13 @@ TNI_TN_END
     tn::nn::bce_with_logits_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm1d(...) \
+    tn::nn::rows::instance_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm2d(...) \
+    tn::nn::rows::instance_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_instance_norm3d(...) \
+    tn::nn::rows::instance_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()

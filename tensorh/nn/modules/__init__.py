@@ -21,7 +21,8 @@ __all__ = [
 
 # Files of torch that programs import classes from: here this module has them all.
 for _file in (
-    "activation batchnorm conv dropout flatten linear normalization pooling rnn sparse".split()
+    "activation batchnorm conv dropout flatten fold instancenorm linear normalization pooling rnn "
+    "sparse upsampling".split()
 ):
     _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _sys.modules[__name__]
 

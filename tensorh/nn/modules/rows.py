@@ -166,6 +166,10 @@ _MORE = {
     "LogSoftmax": _implicit("log_softmax"),
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
+    "BatchNorm3d": _BATCH_NORM,
+    "InstanceNorm1d": _BATCH_NORM,
+    "InstanceNorm2d": _BATCH_NORM,
+    "InstanceNorm3d": _BATCH_NORM,
 }
 
 
