@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       2074  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       2507  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  2359  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  2830  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -2549,6 +2549,439 @@ typedef struct tn_nn_local_response_norm_forward_args {
     tn_tensor *input;
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
+
+/* --- borders around lines, images and volumes --- */
+
+/* Elements of value around the last dimension; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad1d(int[2] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_constant_pad1d(TN_DIMS(1), 2) */
+typedef struct tn_nn_constant_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
+    const tn_nn_constant_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad1d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad1d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad1d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad1d_self {
+    tn_module base;
+    tn_nn_constant_pad1d_args o;
+} tn_nn_constant_pad1d_self;
+typedef struct tn_nn_constant_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad1d_forward_args;
+#define tn_nn_constant_pad1d_forward(module, input) tn_forward(module, input)
+
+/* Elements of value around the last 2 dimensions; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad2d(int[4] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_constant_pad2d(TN_DIMS(1, 1, 2, 2), 2) */
+typedef struct tn_nn_constant_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad2d_at(const char *file, int line,
+    const tn_nn_constant_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad2d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad2d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad2d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad2d_self {
+    tn_module base;
+    tn_nn_constant_pad2d_args o;
+} tn_nn_constant_pad2d_self;
+typedef struct tn_nn_constant_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad2d_forward_args;
+#define tn_nn_constant_pad2d_forward(module, input) tn_forward(module, input)
+
+/* Elements of value around the last 3 dimensions; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad3d(int[6] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_constant_pad3d(TN_DIMS(1), 2) */
+typedef struct tn_nn_constant_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad3d_at(const char *file, int line,
+    const tn_nn_constant_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad3d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad3d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad3d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad3d_self {
+    tn_module base;
+    tn_nn_constant_pad3d_args o;
+} tn_nn_constant_pad3d_self;
+typedef struct tn_nn_constant_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad3d_forward_args;
+#define tn_nn_constant_pad3d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last dimension; one number stands for all sides, negative ones leave elements
+ * out.
+ *   schema  ZeroPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_zero_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_zero_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad1d_at(const char *file, int line,
+    const tn_nn_zero_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad1d_self {
+    tn_module base;
+    tn_nn_zero_pad1d_args o;
+} tn_nn_zero_pad1d_self;
+typedef struct tn_nn_zero_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad1d_forward_args;
+#define tn_nn_zero_pad1d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last 2 dimensions; one number stands for all sides, negative ones leave
+ * elements out.
+ *   schema  ZeroPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_zero_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_zero_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad2d_at(const char *file, int line,
+    const tn_nn_zero_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad2d_self {
+    tn_module base;
+    tn_nn_zero_pad2d_args o;
+} tn_nn_zero_pad2d_self;
+typedef struct tn_nn_zero_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad2d_forward_args;
+#define tn_nn_zero_pad2d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last 3 dimensions; one number stands for all sides, negative ones leave
+ * elements out.
+ *   schema  ZeroPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_zero_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_zero_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad3d_at(const char *file, int line,
+    const tn_nn_zero_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad3d_self {
+    tn_module base;
+    tn_nn_zero_pad3d_args o;
+} tn_nn_zero_pad3d_self;
+typedef struct tn_nn_zero_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad3d_forward_args;
+#define tn_nn_zero_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of lines around them, mirrored at the first and last one; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  ReflectionPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_reflection_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_reflection_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad1d_at(const char *file, int line,
+    const tn_nn_reflection_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad1d_self {
+    tn_module base;
+    tn_nn_reflection_pad1d_args o;
+} tn_nn_reflection_pad1d_self;
+typedef struct tn_nn_reflection_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad1d_forward_args;
+#define tn_nn_reflection_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The elements of images around them, mirrored at the first and last one; one number stands for
+ * all sides, negative ones leave elements out.
+ *   schema  ReflectionPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_reflection_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_reflection_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad2d_at(const char *file, int line,
+    const tn_nn_reflection_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad2d_self {
+    tn_module base;
+    tn_nn_reflection_pad2d_args o;
+} tn_nn_reflection_pad2d_self;
+typedef struct tn_nn_reflection_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad2d_forward_args;
+#define tn_nn_reflection_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The elements of volumes around them, mirrored at the first and last one; one number stands for
+ * all sides, negative ones leave elements out.
+ *   schema  ReflectionPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_reflection_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_reflection_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad3d_at(const char *file, int line,
+    const tn_nn_reflection_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad3d_self {
+    tn_module base;
+    tn_nn_reflection_pad3d_args o;
+} tn_nn_reflection_pad3d_self;
+typedef struct tn_nn_reflection_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad3d_forward_args;
+#define tn_nn_reflection_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of lines repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_replication_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_replication_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad1d_at(const char *file, int line,
+    const tn_nn_replication_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad1d_self {
+    tn_module base;
+    tn_nn_replication_pad1d_args o;
+} tn_nn_replication_pad1d_self;
+typedef struct tn_nn_replication_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad1d_forward_args;
+#define tn_nn_replication_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of images repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_replication_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_replication_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad2d_at(const char *file, int line,
+    const tn_nn_replication_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad2d_self {
+    tn_module base;
+    tn_nn_replication_pad2d_args o;
+} tn_nn_replication_pad2d_self;
+typedef struct tn_nn_replication_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad2d_forward_args;
+#define tn_nn_replication_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of volumes repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_replication_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_replication_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad3d_at(const char *file, int line,
+    const tn_nn_replication_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad3d_self {
+    tn_module base;
+    tn_nn_replication_pad3d_args o;
+} tn_nn_replication_pad3d_self;
+typedef struct tn_nn_replication_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad3d_forward_args;
+#define tn_nn_replication_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of lines around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_circular_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_circular_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad1d_at(const char *file, int line,
+    const tn_nn_circular_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad1d_self {
+    tn_module base;
+    tn_nn_circular_pad1d_args o;
+} tn_nn_circular_pad1d_self;
+typedef struct tn_nn_circular_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad1d_forward_args;
+#define tn_nn_circular_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The elements of images around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_circular_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_circular_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad2d_at(const char *file, int line,
+    const tn_nn_circular_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad2d_self {
+    tn_module base;
+    tn_nn_circular_pad2d_args o;
+} tn_nn_circular_pad2d_self;
+typedef struct tn_nn_circular_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad2d_forward_args;
+#define tn_nn_circular_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The elements of volumes around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_circular_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_circular_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad3d_at(const char *file, int line,
+    const tn_nn_circular_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad3d_self {
+    tn_module base;
+    tn_nn_circular_pad3d_args o;
+} tn_nn_circular_pad3d_self;
+typedef struct tn_nn_circular_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad3d_forward_args;
+#define tn_nn_circular_pad3d_forward(module, input) tn_forward(module, input)
 
 /* --- LSTM --- */
 
@@ -5947,6 +6380,450 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct constant_pad1d_options {
+    typedef constant_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad1d : public detail::module_of<K, tn_nn_constant_pad1d_self> {
+  public:
+    explicit constant_pad1d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad1d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad1d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad1d(size_list padding, double value, constant_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad1d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad1d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad1d", at);
+    }
+};
+}
+typedef rows::constant_pad1d<detail::as_objects> constant_pad1d;
+}
+namespace nn {
+struct constant_pad2d_options {
+    typedef constant_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad2d : public detail::module_of<K, tn_nn_constant_pad2d_self> {
+  public:
+    explicit constant_pad2d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad2d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad2d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad2d(size_list padding, double value, constant_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad2d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad2d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad2d", at);
+    }
+};
+}
+typedef rows::constant_pad2d<detail::as_objects> constant_pad2d;
+}
+namespace nn {
+struct constant_pad3d_options {
+    typedef constant_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad3d : public detail::module_of<K, tn_nn_constant_pad3d_self> {
+  public:
+    explicit constant_pad3d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad3d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad3d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad3d(size_list padding, double value, constant_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad3d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad3d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad3d", at);
+    }
+};
+}
+typedef rows::constant_pad3d<detail::as_objects> constant_pad3d;
+}
+namespace nn {
+struct zero_pad1d_options {
+    typedef zero_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad1d : public detail::module_of<K, tn_nn_zero_pad1d_self> {
+  public:
+    explicit zero_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad1d(size_list padding, zero_pad1d_options o, site at = site::here()) {
+        const tn_nn_zero_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad1d(size_list(l), zero_pad1d_options(), at) {}
+    explicit zero_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad1d", at);
+    }
+};
+}
+typedef rows::zero_pad1d<detail::as_objects> zero_pad1d;
+}
+namespace nn {
+struct zero_pad2d_options {
+    typedef zero_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad2d : public detail::module_of<K, tn_nn_zero_pad2d_self> {
+  public:
+    explicit zero_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad2d(size_list padding, zero_pad2d_options o, site at = site::here()) {
+        const tn_nn_zero_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad2d(size_list(l), zero_pad2d_options(), at) {}
+    explicit zero_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad2d", at);
+    }
+};
+}
+typedef rows::zero_pad2d<detail::as_objects> zero_pad2d;
+}
+namespace nn {
+struct zero_pad3d_options {
+    typedef zero_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad3d : public detail::module_of<K, tn_nn_zero_pad3d_self> {
+  public:
+    explicit zero_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad3d(size_list padding, zero_pad3d_options o, site at = site::here()) {
+        const tn_nn_zero_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad3d(size_list(l), zero_pad3d_options(), at) {}
+    explicit zero_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad3d", at);
+    }
+};
+}
+typedef rows::zero_pad3d<detail::as_objects> zero_pad3d;
+}
+namespace nn {
+struct reflection_pad1d_options {
+    typedef reflection_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad1d : public detail::module_of<K,
+    tn_nn_reflection_pad1d_self> {
+  public:
+    explicit reflection_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad1d(size_list padding, reflection_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad1d(size_list(l), reflection_pad1d_options(), at) {}
+    explicit reflection_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad1d", at);
+    }
+};
+}
+typedef rows::reflection_pad1d<detail::as_objects> reflection_pad1d;
+}
+namespace nn {
+struct reflection_pad2d_options {
+    typedef reflection_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad2d : public detail::module_of<K,
+    tn_nn_reflection_pad2d_self> {
+  public:
+    explicit reflection_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad2d(size_list padding, reflection_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad2d(size_list(l), reflection_pad2d_options(), at) {}
+    explicit reflection_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad2d", at);
+    }
+};
+}
+typedef rows::reflection_pad2d<detail::as_objects> reflection_pad2d;
+}
+namespace nn {
+struct reflection_pad3d_options {
+    typedef reflection_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad3d : public detail::module_of<K,
+    tn_nn_reflection_pad3d_self> {
+  public:
+    explicit reflection_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad3d(size_list padding, reflection_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad3d(size_list(l), reflection_pad3d_options(), at) {}
+    explicit reflection_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad3d", at);
+    }
+};
+}
+typedef rows::reflection_pad3d<detail::as_objects> reflection_pad3d;
+}
+namespace nn {
+struct replication_pad1d_options {
+    typedef replication_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad1d : public detail::module_of<K,
+    tn_nn_replication_pad1d_self> {
+  public:
+    explicit replication_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad1d(size_list padding, replication_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad1d(size_list(l), replication_pad1d_options(), at) {}
+    explicit replication_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad1d", at);
+    }
+};
+}
+typedef rows::replication_pad1d<detail::as_objects> replication_pad1d;
+}
+namespace nn {
+struct replication_pad2d_options {
+    typedef replication_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad2d : public detail::module_of<K,
+    tn_nn_replication_pad2d_self> {
+  public:
+    explicit replication_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad2d(size_list padding, replication_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad2d(size_list(l), replication_pad2d_options(), at) {}
+    explicit replication_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad2d", at);
+    }
+};
+}
+typedef rows::replication_pad2d<detail::as_objects> replication_pad2d;
+}
+namespace nn {
+struct replication_pad3d_options {
+    typedef replication_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad3d : public detail::module_of<K,
+    tn_nn_replication_pad3d_self> {
+  public:
+    explicit replication_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad3d(size_list padding, replication_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad3d(size_list(l), replication_pad3d_options(), at) {}
+    explicit replication_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad3d", at);
+    }
+};
+}
+typedef rows::replication_pad3d<detail::as_objects> replication_pad3d;
+}
+namespace nn {
+struct circular_pad1d_options {
+    typedef circular_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad1d : public detail::module_of<K, tn_nn_circular_pad1d_self> {
+  public:
+    explicit circular_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad1d(size_list padding, circular_pad1d_options o, site at = site::here()) {
+        const tn_nn_circular_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad1d(size_list(l), circular_pad1d_options(), at) {}
+    explicit circular_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad1d", at);
+    }
+};
+}
+typedef rows::circular_pad1d<detail::as_objects> circular_pad1d;
+}
+namespace nn {
+struct circular_pad2d_options {
+    typedef circular_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad2d : public detail::module_of<K, tn_nn_circular_pad2d_self> {
+  public:
+    explicit circular_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad2d(size_list padding, circular_pad2d_options o, site at = site::here()) {
+        const tn_nn_circular_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad2d(size_list(l), circular_pad2d_options(), at) {}
+    explicit circular_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad2d", at);
+    }
+};
+}
+typedef rows::circular_pad2d<detail::as_objects> circular_pad2d;
+}
+namespace nn {
+struct circular_pad3d_options {
+    typedef circular_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circular_pad3d_self> {
+  public:
+    explicit circular_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad3d(size_list padding, circular_pad3d_options o, site at = site::here()) {
+        const tn_nn_circular_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad3d(size_list(l), circular_pad3d_options(), at) {}
+    explicit circular_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad3d", at);
+    }
+};
+}
+typedef rows::circular_pad3d<detail::as_objects> circular_pad3d;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -6206,6 +7083,33 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad1d(...) \
+    tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad2d(...) \
+    tn::nn::rows::constant_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad3d(...) \
+    tn::nn::rows::constant_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad1d(...) tn::nn::rows::zero_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad2d(...) tn::nn::rows::zero_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad3d(...) tn::nn::rows::zero_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad1d(...) \
+    tn::nn::rows::reflection_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad2d(...) \
+    tn::nn::rows::reflection_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad3d(...) \
+    tn::nn::rows::reflection_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad1d(...) \
+    tn::nn::rows::replication_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad2d(...) \
+    tn::nn::rows::replication_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad3d(...) \
+    tn::nn::rows::replication_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad1d(...) \
+    tn::nn::rows::circular_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad2d(...) \
+    tn::nn::rows::circular_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad3d(...) \
+    tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
@@ -6646,13 +7550,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 7aeee7b4c55b is the hash of the chapters above: who includes this refers to a symbol of
+/* e03efa87b581 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_7aeee7b4c55b;
+TN_API const char tn_nn_layout_e03efa87b581;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7aeee7b4c55b;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_e03efa87b581;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -6670,7 +7574,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_7aeee7b4c55b = 1;
+const char tn_nn_layout_e03efa87b581 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -10084,35 +10988,48 @@ TN_MODULE(
 
 /* src/nn/conv.c - convolution and pooling over images (N, C, H, W) */
 
-static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mode) {
+static bool conv_module_options(int64_t in, int64_t out, int64_t groups, bool mode_fits) {
     if (groups < 1 || in % groups || out % groups)
         return tni_nn_error(
             TN_INVALID,
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)in, (long long)out, (long long)groups);
-    return mode == TN_PADDING_MODE_ZEROS ||
-           tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
+    return mode_fits ||
+           tni_nn_error(TN_INVALID, "padding_mode: a transposed convolution has zeros alone");
 }
-#define CONV_MODULE(name)                                                            \
-    static bool name##_build(tn_module *m) {                                         \
-        TN_SELF(name, s, m);                                                         \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups, \
-                                   (int)s->o.padding_mode);                          \
-    }                                                                                \
-    static bool name##_reset(tn_module *m) {                                         \
-        TN_SELF(name, s, m);                                                         \
-        return tni_init_affine(s->weight, s->bias);                                  \
+static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_ints *padding) {
+    static const char *const words[] = {"reflect", "replicate", "circular"};
+    static const int64_t none[1] = {0};
+    int64_t sides[6];
+    if (mode == TN_PADDING_MODE_ZEROS) return x;
+    for (int i = 0; i < 2 * dims; i++)
+        sides[i] = padding->at[padding->n == 1 ? 0 : dims - 1 - i / 2];
+    *padding = tn_ints_of(none, 1);
+    return tnp_pad(x, tn_ints_of(sides, 2 * dims), words[mode - TN_PADDING_MODE_REFLECT],
+                   TN_NO_FLOAT);
+}
+#define CONV_MODULE(name, last)                                                            \
+    static bool name##_build(tn_module *m) {                                               \
+        TN_SELF(name, s, m);                                                               \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,       \
+                                   (int)s->o.padding_mode <= (int)TN_PADDING_MODE_##last); \
+    }                                                                                      \
+    static bool name##_reset(tn_module *m) {                                               \
+        TN_SELF(name, s, m);                                                               \
+        return tni_init_affine(s->weight, s->bias);                                        \
     }
-#define CONV_MODULE_FORWARD(name)                                                       \
-    static bool name##_forward(tn_mframe *f) {                                          \
-        TN_FORWARD(name, s, a, f);                                                      \
-        f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
-                               s->o.dilation, s->o.groups);                             \
-        return f->out[0] != NULL;                                                       \
+#define CONV_MODULE_FORWARD(name, dims)                                                          \
+    static bool name##_forward(tn_mframe *f) {                                                   \
+        TN_FORWARD(name, s, a, f);                                                               \
+        tn_ints padding = s->o.padding;                                                          \
+        tn_tensor *x = conv_padded(a->input, s->o.padding_mode, dims, &padding);                 \
+        f->out[0] =                                                                              \
+            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups); \
+        return f->out[0] != NULL;                                                                \
     }
 
-CONV_MODULE(conv1d)
-CONV_MODULE_FORWARD(conv1d)
+CONV_MODULE(conv1d, CIRCULAR)
+CONV_MODULE_FORWARD(conv1d, 1)
 TN_MODULE(
     conv1d,
     "Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1, int[1] "
@@ -10125,10 +11042,11 @@ TN_MODULE(
     .repr = "in_channels, out_channels, kernel_size[1]=, stride[1]=, ?padding[1]=, ?dilation[1]=, "
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
-    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6)")
+    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6) | "
+              "2 2 [3] padding=[2] padding_mode=circular: (2,2,4)")
 
-CONV_MODULE(conv2d)
-CONV_MODULE_FORWARD(conv2d)
+CONV_MODULE(conv2d, CIRCULAR)
+CONV_MODULE_FORWARD(conv2d, 2)
 TN_MODULE(
     conv2d,
     "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
@@ -10142,10 +11060,11 @@ TN_MODULE(
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
     .sample =
-        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7) "
+        "| 2 2 [2] padding=[1,2] padding_mode=reflect: (1,2,3,4)")
 
-CONV_MODULE(conv3d)
-CONV_MODULE_FORWARD(conv3d)
+CONV_MODULE(conv3d, CIRCULAR)
+CONV_MODULE_FORWARD(conv3d, 3)
 TN_MODULE(
     conv3d,
     "Conv3d(int in_channels, int out_channels, int[3] kernel_size, int[3] stride=1, int[3] "
@@ -10204,7 +11123,7 @@ static bool conv_output_padding(const conv_to *v, tn_tensor *x, tn_ints size, in
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_MODULE(conv_transpose1d)
+CONV_MODULE(conv_transpose1d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose1d, 1)
 TN_MODULE(
     conv_transpose1d,
@@ -10224,7 +11143,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
               "bias=False: (1,4,5)")
 
-CONV_MODULE(conv_transpose2d)
+CONV_MODULE(conv_transpose2d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
 TN_MODULE(
     conv_transpose2d,
@@ -10244,7 +11163,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
               "groups=2 bias=False: (1,4,3,3)")
 
-CONV_MODULE(conv_transpose3d)
+CONV_MODULE(conv_transpose3d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
 TN_MODULE(
     conv_transpose3d,
@@ -10436,6 +11355,142 @@ TN_MODULE(fold,
           .forward = fold_forward,
           .sample = "[4,5] [2]: (2,12,12) | [6,5] [3,2] dilation=[2,1] padding=[1] stride=[2]: "
                     "(6,9)")
+
+/* src/nn/pad.c - borders around lines, images and volumes */
+
+static tn_ints pad_sides(tn_ints padding, int64_t n, int64_t room[6]) {
+    if (padding.n != 1) return padding;
+    for (int64_t i = 0; i < n; i++) room[i] = padding.at[0];
+    return tn_ints_of(room, n);
+}
+#define PADDING_MODULE(name, sides, mode, number)                                          \
+    static bool name##_forward(tn_mframe *f) {                                             \
+        TN_FORWARD(name, s, a, f);                                                         \
+        int64_t room[6];                                                                   \
+        f->out[0] = tnp_pad(a->input, pad_sides(s->o.padding, sides, room), mode, number); \
+        return f->out[0] != NULL;                                                          \
+    }
+
+PADDING_MODULE(constant_pad1d, 2, "constant", TN_SOME(s->o.value))
+TN_MODULE(constant_pad1d, "ConstantPad1d(int[2] padding, float value)",
+          TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
+                 .example = "tn_nn_constant_pad1d(TN_DIMS(1), 2)"),
+          .repr = "padding[2]=, value=", .forward = constant_pad1d_forward,
+          .sample = "[2] 0.5: (2,3,5) | [1,-2] 0.5: (3,4)")
+
+PADDING_MODULE(constant_pad2d, 4, "constant", TN_SOME(s->o.value))
+TN_MODULE(
+    constant_pad2d, "ConstantPad2d(int[4] padding, float value)",
+    TN_DOC(.shapes =
+               "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
+           .example = "tn_nn_constant_pad2d(TN_DIMS(1, 1, 2, 2), 2)"),
+    .repr = "padding[4]=, value=", .forward = constant_pad2d_forward,
+    .sample = "[1] 0.5: (2,3,3,4) | [1,0,-1,2] 0.5: (3,4,2)")
+
+PADDING_MODULE(constant_pad3d, 6, "constant", TN_SOME(s->o.value))
+TN_MODULE(constant_pad3d, "ConstantPad3d(int[6] padding, float value)",
+          TN_DOC(.shapes = "input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] "
+                           "+ W + padding[1])",
+                 .example = "tn_nn_constant_pad3d(TN_DIMS(1), 2)"),
+          .repr = "padding[6]=, value=", .forward = constant_pad3d_forward,
+          .sample = "[1] 0.5: (1,2,2,3,2) | [1,0,-1,1,0,1] 0.5: (2,2,3,4)")
+
+PADDING_MODULE(zero_pad1d, 2, "constant", TN_NO_FLOAT)
+TN_MODULE(zero_pad1d, "ZeroPad1d(int[2] padding)",
+          TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
+                 .example = "tn_nn_zero_pad1d(TN_DIMS(1))"),
+          .repr = "padding[2]", .forward = zero_pad1d_forward,
+          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+
+PADDING_MODULE(zero_pad2d, 4, "constant", TN_NO_FLOAT)
+TN_MODULE(
+    zero_pad2d, "ZeroPad2d(int[4] padding)",
+    TN_DOC(.shapes =
+               "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
+           .example = "tn_nn_zero_pad2d(TN_DIMS(1, 1, 2, 2))"),
+    .repr = "padding[4]", .forward = zero_pad2d_forward,
+    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+
+PADDING_MODULE(zero_pad3d, 6, "constant", TN_NO_FLOAT)
+TN_MODULE(zero_pad3d, "ZeroPad3d(int[6] padding)",
+          TN_DOC(.shapes = "input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] "
+                           "+ W + padding[1])",
+                 .example = "tn_nn_zero_pad3d(TN_DIMS(1))"),
+          .repr = "padding[6]", .forward = zero_pad3d_forward,
+          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+
+PADDING_MODULE(reflection_pad1d, 2, "reflect", TN_NO_FLOAT)
+TN_MODULE(reflection_pad1d, "ReflectionPad1d(int[2] padding)",
+          TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
+                 .example = "tn_nn_reflection_pad1d(TN_DIMS(1))"),
+          .repr = "padding[2]", .forward = reflection_pad1d_forward,
+          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+
+PADDING_MODULE(reflection_pad2d, 4, "reflect", TN_NO_FLOAT)
+TN_MODULE(
+    reflection_pad2d, "ReflectionPad2d(int[4] padding)",
+    TN_DOC(.shapes =
+               "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
+           .example = "tn_nn_reflection_pad2d(TN_DIMS(1, 1, 2, 2))"),
+    .repr = "padding[4]", .forward = reflection_pad2d_forward,
+    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+
+PADDING_MODULE(reflection_pad3d, 6, "reflect", TN_NO_FLOAT)
+TN_MODULE(reflection_pad3d, "ReflectionPad3d(int[6] padding)",
+          TN_DOC(.shapes = "input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] "
+                           "+ W + padding[1])",
+                 .example = "tn_nn_reflection_pad3d(TN_DIMS(1))"),
+          .repr = "padding[6]", .forward = reflection_pad3d_forward,
+          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+
+PADDING_MODULE(replication_pad1d, 2, "replicate", TN_NO_FLOAT)
+TN_MODULE(replication_pad1d, "ReplicationPad1d(int[2] padding)",
+          TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
+                 .example = "tn_nn_replication_pad1d(TN_DIMS(1))"),
+          .repr = "padding[2]", .forward = replication_pad1d_forward,
+          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+
+PADDING_MODULE(replication_pad2d, 4, "replicate", TN_NO_FLOAT)
+TN_MODULE(
+    replication_pad2d, "ReplicationPad2d(int[4] padding)",
+    TN_DOC(.shapes =
+               "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
+           .example = "tn_nn_replication_pad2d(TN_DIMS(1, 1, 2, 2))"),
+    .repr = "padding[4]", .forward = replication_pad2d_forward,
+    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+
+PADDING_MODULE(replication_pad3d, 6, "replicate", TN_NO_FLOAT)
+TN_MODULE(replication_pad3d, "ReplicationPad3d(int[6] padding)",
+          TN_DOC(.shapes = "input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] "
+                           "+ W + padding[1])",
+                 .example = "tn_nn_replication_pad3d(TN_DIMS(1))"),
+          .repr = "padding[6]", .forward = replication_pad3d_forward,
+          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+
+PADDING_MODULE(circular_pad1d, 2, "circular", TN_NO_FLOAT)
+TN_MODULE(circular_pad1d, "CircularPad1d(int[2] padding)",
+          TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
+                 .example = "tn_nn_circular_pad1d(TN_DIMS(1))"),
+          .repr = "padding[2]", .forward = circular_pad1d_forward,
+          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+
+PADDING_MODULE(circular_pad2d, 4, "circular", TN_NO_FLOAT)
+TN_MODULE(
+    circular_pad2d, "CircularPad2d(int[4] padding)",
+    TN_DOC(.shapes =
+               "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
+           .example = "tn_nn_circular_pad2d(TN_DIMS(1, 1, 2, 2))"),
+    .repr = "padding[4]", .forward = circular_pad2d_forward,
+    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+
+PADDING_MODULE(circular_pad3d, 6, "circular", TN_NO_FLOAT)
+TN_MODULE(circular_pad3d, "CircularPad3d(int[6] padding)",
+          TN_DOC(.shapes = "input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] "
+                           "+ W + padding[1])",
+                 .example = "tn_nn_circular_pad3d(TN_DIMS(1))"),
+          .repr = "padding[6]", .forward = circular_pad3d_forward,
+          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+#undef PADDING_MODULE
 
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
@@ -15474,6 +16529,351 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad1d);
+static const tn_param tni_params_nn_constant_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad1d_args, padding), 0, 2, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad1d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad1d_args tni_defaults_nn_constant_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad1d = {tni_params_nn_constant_pad1d,
+    &tni_defaults_nn_constant_pad1d, tni_names_nn_constant_pad1d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad1d) = {"ConstantPad1d", &tni_make_constant_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad2d);
+static const tn_param tni_params_nn_constant_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad2d_args, padding), 0, 4, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad2d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad2d_args tni_defaults_nn_constant_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad2d = {tni_params_nn_constant_pad2d,
+    &tni_defaults_nn_constant_pad2d, tni_names_nn_constant_pad2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad2d) = {"ConstantPad2d", &tni_make_constant_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad3d);
+static const tn_param tni_params_nn_constant_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad3d_args, padding), 0, 6, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad3d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad3d_args tni_defaults_nn_constant_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad3d = {tni_params_nn_constant_pad3d,
+    &tni_defaults_nn_constant_pad3d, tni_names_nn_constant_pad3d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad3d) = {"ConstantPad3d", &tni_make_constant_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad1d);
+static const tn_param tni_params_nn_zero_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad1d_args tni_defaults_nn_zero_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad1d = {tni_params_nn_zero_pad1d, &tni_defaults_nn_zero_pad1d,
+    tni_names_nn_zero_pad1d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad1d) = {"ZeroPad1d", &tni_make_zero_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad2d);
+static const tn_param tni_params_nn_zero_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad2d_args tni_defaults_nn_zero_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad2d = {tni_params_nn_zero_pad2d, &tni_defaults_nn_zero_pad2d,
+    tni_names_nn_zero_pad2d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad2d) = {"ZeroPad2d", &tni_make_zero_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad3d);
+static const tn_param tni_params_nn_zero_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad3d_args tni_defaults_nn_zero_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad3d = {tni_params_nn_zero_pad3d, &tni_defaults_nn_zero_pad3d,
+    tni_names_nn_zero_pad3d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad3d) = {"ZeroPad3d", &tni_make_zero_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad1d);
+static const tn_param tni_params_nn_reflection_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad1d_args tni_defaults_nn_reflection_pad1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad1d = {tni_params_nn_reflection_pad1d,
+    &tni_defaults_nn_reflection_pad1d, tni_names_nn_reflection_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad1d) = {"ReflectionPad1d", &tni_make_reflection_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad2d);
+static const tn_param tni_params_nn_reflection_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad2d_args tni_defaults_nn_reflection_pad2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad2d = {tni_params_nn_reflection_pad2d,
+    &tni_defaults_nn_reflection_pad2d, tni_names_nn_reflection_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad2d) = {"ReflectionPad2d", &tni_make_reflection_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad3d);
+static const tn_param tni_params_nn_reflection_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad3d_args tni_defaults_nn_reflection_pad3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad3d = {tni_params_nn_reflection_pad3d,
+    &tni_defaults_nn_reflection_pad3d, tni_names_nn_reflection_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad3d) = {"ReflectionPad3d", &tni_make_reflection_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad1d);
+static const tn_param tni_params_nn_replication_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad1d_args tni_defaults_nn_replication_pad1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad1d = {tni_params_nn_replication_pad1d,
+    &tni_defaults_nn_replication_pad1d, tni_names_nn_replication_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad1d) = {"ReplicationPad1d", &tni_make_replication_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad2d);
+static const tn_param tni_params_nn_replication_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad2d_args tni_defaults_nn_replication_pad2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad2d = {tni_params_nn_replication_pad2d,
+    &tni_defaults_nn_replication_pad2d, tni_names_nn_replication_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad2d) = {"ReplicationPad2d", &tni_make_replication_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad3d);
+static const tn_param tni_params_nn_replication_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad3d_args tni_defaults_nn_replication_pad3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad3d = {tni_params_nn_replication_pad3d,
+    &tni_defaults_nn_replication_pad3d, tni_names_nn_replication_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad3d) = {"ReplicationPad3d", &tni_make_replication_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad1d);
+static const tn_param tni_params_nn_circular_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad1d_args tni_defaults_nn_circular_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad1d = {tni_params_nn_circular_pad1d,
+    &tni_defaults_nn_circular_pad1d, tni_names_nn_circular_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad1d) = {"CircularPad1d", &tni_make_circular_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad2d);
+static const tn_param tni_params_nn_circular_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad2d_args tni_defaults_nn_circular_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad2d = {tni_params_nn_circular_pad2d,
+    &tni_defaults_nn_circular_pad2d, tni_names_nn_circular_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad2d) = {"CircularPad2d", &tni_make_circular_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad3d);
+static const tn_param tni_params_nn_circular_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad3d_args tni_defaults_nn_circular_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad3d = {tni_params_nn_circular_pad3d,
+    &tni_defaults_nn_circular_pad3d, tni_names_nn_circular_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad3d) = {"CircularPad3d", &tni_make_circular_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -15577,6 +16977,21 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_constant_pad1d,
+        &tni_module_constant_pad2d,
+        &tni_module_constant_pad3d,
+        &tni_module_zero_pad1d,
+        &tni_module_zero_pad2d,
+        &tni_module_zero_pad3d,
+        &tni_module_reflection_pad1d,
+        &tni_module_reflection_pad2d,
+        &tni_module_reflection_pad3d,
+        &tni_module_replication_pad1d,
+        &tni_module_replication_pad2d,
+        &tni_module_replication_pad3d,
+        &tni_module_circular_pad1d,
+        &tni_module_circular_pad2d,
+        &tni_module_circular_pad3d,
         &tni_module_lstm,
 #endif
         NULL};
@@ -16217,6 +17632,129 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
+    const tn_nn_constant_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad1d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad1d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad1d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_constant_pad2d_at(const char *file, int line,
+    const tn_nn_constant_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad2d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad2d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad2d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_constant_pad3d_at(const char *file, int line,
+    const tn_nn_constant_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad3d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad3d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad3d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad1d_at(const char *file, int line,
+    const tn_nn_zero_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad1d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad1d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad2d_at(const char *file, int line,
+    const tn_nn_zero_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad2d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad2d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad3d_at(const char *file, int line,
+    const tn_nn_zero_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad3d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad3d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad1d_at(const char *file, int line,
+    const tn_nn_reflection_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad1d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad1d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad2d_at(const char *file, int line,
+    const tn_nn_reflection_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad2d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad2d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad3d_at(const char *file, int line,
+    const tn_nn_reflection_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad3d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad3d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad1d_at(const char *file, int line,
+    const tn_nn_replication_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad1d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad1d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad2d_at(const char *file, int line,
+    const tn_nn_replication_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad2d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad2d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad3d_at(const char *file, int line,
+    const tn_nn_replication_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad3d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad3d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad1d_at(const char *file, int line,
+    const tn_nn_circular_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad1d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad1d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad2d_at(const char *file, int line,
+    const tn_nn_circular_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad2d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad2d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad3d_at(const char *file, int line,
+    const tn_nn_circular_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad3d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad3d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad3d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
@@ -16595,6 +18133,36 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at TNI_JOIN(TN_PREFIX, tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm TNI_JOIN(TN_PREFIX, tnp_nn_local_response_norm)
+#define tn_nn_constant_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad1d_at)
+#define tnp_nn_constant_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_constant_pad1d)
+#define tn_nn_constant_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad2d_at)
+#define tnp_nn_constant_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_constant_pad2d)
+#define tn_nn_constant_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad3d_at)
+#define tnp_nn_constant_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_constant_pad3d)
+#define tn_nn_zero_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_zero_pad1d_at)
+#define tnp_nn_zero_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_zero_pad1d)
+#define tn_nn_zero_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_zero_pad2d_at)
+#define tnp_nn_zero_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_zero_pad2d)
+#define tn_nn_zero_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_zero_pad3d_at)
+#define tnp_nn_zero_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_zero_pad3d)
+#define tn_nn_reflection_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_reflection_pad1d_at)
+#define tnp_nn_reflection_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_reflection_pad1d)
+#define tn_nn_reflection_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_reflection_pad2d_at)
+#define tnp_nn_reflection_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_reflection_pad2d)
+#define tn_nn_reflection_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_reflection_pad3d_at)
+#define tnp_nn_reflection_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_reflection_pad3d)
+#define tn_nn_replication_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_replication_pad1d_at)
+#define tnp_nn_replication_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_replication_pad1d)
+#define tn_nn_replication_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_replication_pad2d_at)
+#define tnp_nn_replication_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_replication_pad2d)
+#define tn_nn_replication_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_replication_pad3d_at)
+#define tnp_nn_replication_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_replication_pad3d)
+#define tn_nn_circular_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_circular_pad1d_at)
+#define tnp_nn_circular_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_circular_pad1d)
+#define tn_nn_circular_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_circular_pad2d_at)
+#define tnp_nn_circular_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_circular_pad2d)
+#define tn_nn_circular_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_circular_pad3d_at)
+#define tnp_nn_circular_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_circular_pad3d)
 #define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
@@ -16629,7 +18197,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_7aeee7b4c55b TNI_JOIN(TN_PREFIX, tn_nn_layout_7aeee7b4c55b)
+#define tn_nn_layout_e03efa87b581 TNI_JOIN(TN_PREFIX, tn_nn_layout_e03efa87b581)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -16844,6 +18412,36 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at (*tni_at_tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm (*tni_at_tnp_nn_local_response_norm)
+#define tn_nn_constant_pad1d_at (*tni_at_tn_nn_constant_pad1d_at)
+#define tnp_nn_constant_pad1d (*tni_at_tnp_nn_constant_pad1d)
+#define tn_nn_constant_pad2d_at (*tni_at_tn_nn_constant_pad2d_at)
+#define tnp_nn_constant_pad2d (*tni_at_tnp_nn_constant_pad2d)
+#define tn_nn_constant_pad3d_at (*tni_at_tn_nn_constant_pad3d_at)
+#define tnp_nn_constant_pad3d (*tni_at_tnp_nn_constant_pad3d)
+#define tn_nn_zero_pad1d_at (*tni_at_tn_nn_zero_pad1d_at)
+#define tnp_nn_zero_pad1d (*tni_at_tnp_nn_zero_pad1d)
+#define tn_nn_zero_pad2d_at (*tni_at_tn_nn_zero_pad2d_at)
+#define tnp_nn_zero_pad2d (*tni_at_tnp_nn_zero_pad2d)
+#define tn_nn_zero_pad3d_at (*tni_at_tn_nn_zero_pad3d_at)
+#define tnp_nn_zero_pad3d (*tni_at_tnp_nn_zero_pad3d)
+#define tn_nn_reflection_pad1d_at (*tni_at_tn_nn_reflection_pad1d_at)
+#define tnp_nn_reflection_pad1d (*tni_at_tnp_nn_reflection_pad1d)
+#define tn_nn_reflection_pad2d_at (*tni_at_tn_nn_reflection_pad2d_at)
+#define tnp_nn_reflection_pad2d (*tni_at_tnp_nn_reflection_pad2d)
+#define tn_nn_reflection_pad3d_at (*tni_at_tn_nn_reflection_pad3d_at)
+#define tnp_nn_reflection_pad3d (*tni_at_tnp_nn_reflection_pad3d)
+#define tn_nn_replication_pad1d_at (*tni_at_tn_nn_replication_pad1d_at)
+#define tnp_nn_replication_pad1d (*tni_at_tnp_nn_replication_pad1d)
+#define tn_nn_replication_pad2d_at (*tni_at_tn_nn_replication_pad2d_at)
+#define tnp_nn_replication_pad2d (*tni_at_tnp_nn_replication_pad2d)
+#define tn_nn_replication_pad3d_at (*tni_at_tn_nn_replication_pad3d_at)
+#define tnp_nn_replication_pad3d (*tni_at_tnp_nn_replication_pad3d)
+#define tn_nn_circular_pad1d_at (*tni_at_tn_nn_circular_pad1d_at)
+#define tnp_nn_circular_pad1d (*tni_at_tnp_nn_circular_pad1d)
+#define tn_nn_circular_pad2d_at (*tni_at_tn_nn_circular_pad2d_at)
+#define tnp_nn_circular_pad2d (*tni_at_tnp_nn_circular_pad2d)
+#define tn_nn_circular_pad3d_at (*tni_at_tn_nn_circular_pad3d_at)
+#define tnp_nn_circular_pad3d (*tni_at_tnp_nn_circular_pad3d)
 #define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
@@ -17094,6 +18692,36 @@ TNI_EXTERN_C_END
     X(tnp_nn_layer_norm) \
     X(tn_nn_local_response_norm_at) \
     X(tnp_nn_local_response_norm) \
+    X(tn_nn_constant_pad1d_at) \
+    X(tnp_nn_constant_pad1d) \
+    X(tn_nn_constant_pad2d_at) \
+    X(tnp_nn_constant_pad2d) \
+    X(tn_nn_constant_pad3d_at) \
+    X(tnp_nn_constant_pad3d) \
+    X(tn_nn_zero_pad1d_at) \
+    X(tnp_nn_zero_pad1d) \
+    X(tn_nn_zero_pad2d_at) \
+    X(tnp_nn_zero_pad2d) \
+    X(tn_nn_zero_pad3d_at) \
+    X(tnp_nn_zero_pad3d) \
+    X(tn_nn_reflection_pad1d_at) \
+    X(tnp_nn_reflection_pad1d) \
+    X(tn_nn_reflection_pad2d_at) \
+    X(tnp_nn_reflection_pad2d) \
+    X(tn_nn_reflection_pad3d_at) \
+    X(tnp_nn_reflection_pad3d) \
+    X(tn_nn_replication_pad1d_at) \
+    X(tnp_nn_replication_pad1d) \
+    X(tn_nn_replication_pad2d_at) \
+    X(tnp_nn_replication_pad2d) \
+    X(tn_nn_replication_pad3d_at) \
+    X(tnp_nn_replication_pad3d) \
+    X(tn_nn_circular_pad1d_at) \
+    X(tnp_nn_circular_pad1d) \
+    X(tn_nn_circular_pad2d_at) \
+    X(tnp_nn_circular_pad2d) \
+    X(tn_nn_circular_pad3d_at) \
+    X(tnp_nn_circular_pad3d) \
     X(tn_nn_lstm_at) \
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
@@ -17132,14 +18760,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"7aeee7b4c55b", at, 246};
+    static const tn_exports all = {"e03efa87b581", at, 276};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 246 || strcmp(e->layout, "7aeee7b4c55b") != 0) return false;
+    if (!e || e->n != 276 || strcmp(e->layout, "e03efa87b581") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

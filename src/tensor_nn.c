@@ -35,6 +35,7 @@
 #include "nn/attention.c"
 #include "nn/conv.c"
 #include "nn/fold.c"
+#include "nn/pad.c"
 #include "nn/loss.c"
 #include "nn/norm.c"
 #include "nn/recurrent.c"

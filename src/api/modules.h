@@ -1953,6 +1953,439 @@ typedef struct tn_nn_local_response_norm_forward_args {
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
+/* --- borders around lines, images and volumes --- */
+
+/* Elements of value around the last dimension; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad1d(int[2] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_constant_pad1d(TN_DIMS(1), 2) */
+typedef struct tn_nn_constant_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
+    const tn_nn_constant_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad1d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad1d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad1d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad1d_self {
+    tn_module base;
+    tn_nn_constant_pad1d_args o;
+} tn_nn_constant_pad1d_self;
+typedef struct tn_nn_constant_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad1d_forward_args;
+#define tn_nn_constant_pad1d_forward(module, input) tn_forward(module, input)
+
+/* Elements of value around the last 2 dimensions; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad2d(int[4] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_constant_pad2d(TN_DIMS(1, 1, 2, 2), 2) */
+typedef struct tn_nn_constant_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad2d_at(const char *file, int line,
+    const tn_nn_constant_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad2d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad2d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad2d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad2d_self {
+    tn_module base;
+    tn_nn_constant_pad2d_args o;
+} tn_nn_constant_pad2d_self;
+typedef struct tn_nn_constant_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad2d_forward_args;
+#define tn_nn_constant_pad2d_forward(module, input) tn_forward(module, input)
+
+/* Elements of value around the last 3 dimensions; one number stands for all sides, negative ones
+ * leave elements out.
+ *   schema  ConstantPad3d(int[6] padding, float value, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_constant_pad3d(TN_DIMS(1), 2) */
+typedef struct tn_nn_constant_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    double value;
+    TNI_NAMED_OPTIONS
+} tn_nn_constant_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_constant_pad3d_at(const char *file, int line,
+    const tn_nn_constant_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_constant_pad3d(tn_ints padding, double value,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_constant_pad3d(padding_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_constant_pad3d, \
+    .padding = padding_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_constant_pad3d_self {
+    tn_module base;
+    tn_nn_constant_pad3d_args o;
+} tn_nn_constant_pad3d_self;
+typedef struct tn_nn_constant_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_constant_pad3d_forward_args;
+#define tn_nn_constant_pad3d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last dimension; one number stands for all sides, negative ones leave elements
+ * out.
+ *   schema  ZeroPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_zero_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_zero_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad1d_at(const char *file, int line,
+    const tn_nn_zero_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad1d_self {
+    tn_module base;
+    tn_nn_zero_pad1d_args o;
+} tn_nn_zero_pad1d_self;
+typedef struct tn_nn_zero_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad1d_forward_args;
+#define tn_nn_zero_pad1d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last 2 dimensions; one number stands for all sides, negative ones leave
+ * elements out.
+ *   schema  ZeroPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_zero_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_zero_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad2d_at(const char *file, int line,
+    const tn_nn_zero_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad2d_self {
+    tn_module base;
+    tn_nn_zero_pad2d_args o;
+} tn_nn_zero_pad2d_self;
+typedef struct tn_nn_zero_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad2d_forward_args;
+#define tn_nn_zero_pad2d_forward(module, input) tn_forward(module, input)
+
+/* Zeros around the last 3 dimensions; one number stands for all sides, negative ones leave
+ * elements out.
+ *   schema  ZeroPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_zero_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_zero_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_zero_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_zero_pad3d_at(const char *file, int line,
+    const tn_nn_zero_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_zero_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_zero_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_zero_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_zero_pad3d_self {
+    tn_module base;
+    tn_nn_zero_pad3d_args o;
+} tn_nn_zero_pad3d_self;
+typedef struct tn_nn_zero_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_zero_pad3d_forward_args;
+#define tn_nn_zero_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of lines around them, mirrored at the first and last one; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  ReflectionPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_reflection_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_reflection_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad1d_at(const char *file, int line,
+    const tn_nn_reflection_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad1d_self {
+    tn_module base;
+    tn_nn_reflection_pad1d_args o;
+} tn_nn_reflection_pad1d_self;
+typedef struct tn_nn_reflection_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad1d_forward_args;
+#define tn_nn_reflection_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The elements of images around them, mirrored at the first and last one; one number stands for
+ * all sides, negative ones leave elements out.
+ *   schema  ReflectionPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_reflection_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_reflection_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad2d_at(const char *file, int line,
+    const tn_nn_reflection_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad2d_self {
+    tn_module base;
+    tn_nn_reflection_pad2d_args o;
+} tn_nn_reflection_pad2d_self;
+typedef struct tn_nn_reflection_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad2d_forward_args;
+#define tn_nn_reflection_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The elements of volumes around them, mirrored at the first and last one; one number stands for
+ * all sides, negative ones leave elements out.
+ *   schema  ReflectionPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_reflection_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_reflection_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_reflection_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_reflection_pad3d_at(const char *file, int line,
+    const tn_nn_reflection_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_reflection_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_reflection_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_reflection_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_reflection_pad3d_self {
+    tn_module base;
+    tn_nn_reflection_pad3d_args o;
+} tn_nn_reflection_pad3d_self;
+typedef struct tn_nn_reflection_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_reflection_pad3d_forward_args;
+#define tn_nn_reflection_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of lines repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_replication_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_replication_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad1d_at(const char *file, int line,
+    const tn_nn_replication_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad1d_self {
+    tn_module base;
+    tn_nn_replication_pad1d_args o;
+} tn_nn_replication_pad1d_self;
+typedef struct tn_nn_replication_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad1d_forward_args;
+#define tn_nn_replication_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of images repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_replication_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_replication_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad2d_at(const char *file, int line,
+    const tn_nn_replication_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad2d_self {
+    tn_module base;
+    tn_nn_replication_pad2d_args o;
+} tn_nn_replication_pad2d_self;
+typedef struct tn_nn_replication_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad2d_forward_args;
+#define tn_nn_replication_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The first and last elements of volumes repeated around them; one number stands for all sides,
+ * negative ones leave elements out.
+ *   schema  ReplicationPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_replication_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_replication_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_replication_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_replication_pad3d_at(const char *file, int line,
+    const tn_nn_replication_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_replication_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_replication_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_replication_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_replication_pad3d_self {
+    tn_module base;
+    tn_nn_replication_pad3d_args o;
+} tn_nn_replication_pad3d_self;
+typedef struct tn_nn_replication_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_replication_pad3d_forward_args;
+#define tn_nn_replication_pad3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of lines around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad1d(int[2] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, L) -> (*, padding[0] + L + padding[1])
+ *   example tn_nn_circular_pad1d(TN_DIMS(1)) */
+typedef struct tn_nn_circular_pad1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad1d_at(const char *file, int line,
+    const tn_nn_circular_pad1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad1d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad1d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad1d_self {
+    tn_module base;
+    tn_nn_circular_pad1d_args o;
+} tn_nn_circular_pad1d_self;
+typedef struct tn_nn_circular_pad1d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad1d_forward_args;
+#define tn_nn_circular_pad1d_forward(module, input) tn_forward(module, input)
+
+/* The elements of images around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad2d(int[4] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])
+ *   example tn_nn_circular_pad2d(TN_DIMS(1, 1, 2, 2)) */
+typedef struct tn_nn_circular_pad2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad2d_at(const char *file, int line,
+    const tn_nn_circular_pad2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad2d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad2d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad2d_self {
+    tn_module base;
+    tn_nn_circular_pad2d_args o;
+} tn_nn_circular_pad2d_self;
+typedef struct tn_nn_circular_pad2d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad2d_forward_args;
+#define tn_nn_circular_pad2d_forward(module, input) tn_forward(module, input)
+
+/* The elements of volumes around them, begun again at the other end; one number stands for all
+ * sides, negative ones leave elements out.
+ *   schema  CircularPad3d(int[6] padding, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, D, H, W) -> (*, padding[4] + D + padding[5], .., padding[0] + W +
+ *           padding[1])
+ *   example tn_nn_circular_pad3d(TN_DIMS(1)) */
+typedef struct tn_nn_circular_pad3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints padding;
+    TNI_NAMED_OPTIONS
+} tn_nn_circular_pad3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_circular_pad3d_at(const char *file, int line,
+    const tn_nn_circular_pad3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_circular_pad3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_circular_pad3d, \
+    .padding = __VA_ARGS__))
+#endif
+typedef struct tn_nn_circular_pad3d_self {
+    tn_module base;
+    tn_nn_circular_pad3d_args o;
+} tn_nn_circular_pad3d_self;
+typedef struct tn_nn_circular_pad3d_forward_args {
+    tn_tensor *input;
+} tn_nn_circular_pad3d_forward_args;
+#define tn_nn_circular_pad3d_forward(module, input) tn_forward(module, input)
+
 /* --- LSTM --- */
 
 /* Long short-term memory, num_layers deep.

@@ -1780,6 +1780,351 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad1d);
+static const tn_param tni_params_nn_constant_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad1d_args, padding), 0, 2, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad1d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad1d_args tni_defaults_nn_constant_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad1d = {tni_params_nn_constant_pad1d,
+    &tni_defaults_nn_constant_pad1d, tni_names_nn_constant_pad1d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad1d) = {"ConstantPad1d", &tni_make_constant_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad2d);
+static const tn_param tni_params_nn_constant_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad2d_args, padding), 0, 4, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad2d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad2d_args tni_defaults_nn_constant_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad2d = {tni_params_nn_constant_pad2d,
+    &tni_defaults_nn_constant_pad2d, tni_names_nn_constant_pad2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad2d) = {"ConstantPad2d", &tni_make_constant_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad3d);
+static const tn_param tni_params_nn_constant_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_constant_pad3d_args, padding), 0, 6, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_constant_pad3d_args, value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_constant_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_constant_pad3d_args tni_defaults_nn_constant_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}, 0};
+static const char *const tni_names_nn_constant_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_constant_pad3d = {tni_params_nn_constant_pad3d,
+    &tni_defaults_nn_constant_pad3d, tni_names_nn_constant_pad3d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_constant_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_constant_pad3d) = {"ConstantPad3d", &tni_make_constant_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_constant_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad1d);
+static const tn_param tni_params_nn_zero_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad1d_args tni_defaults_nn_zero_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad1d = {tni_params_nn_zero_pad1d, &tni_defaults_nn_zero_pad1d,
+    tni_names_nn_zero_pad1d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad1d) = {"ZeroPad1d", &tni_make_zero_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad2d);
+static const tn_param tni_params_nn_zero_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad2d_args tni_defaults_nn_zero_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad2d = {tni_params_nn_zero_pad2d, &tni_defaults_nn_zero_pad2d,
+    tni_names_nn_zero_pad2d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad2d) = {"ZeroPad2d", &tni_make_zero_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_zero_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_zero_pad3d);
+static const tn_param tni_params_nn_zero_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_zero_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_zero_pad3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_zero_pad3d_args tni_defaults_nn_zero_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_zero_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_zero_pad3d = {tni_params_nn_zero_pad3d, &tni_defaults_nn_zero_pad3d,
+    tni_names_nn_zero_pad3d, NULL, 3, 0, 0, 0, sizeof(tn_nn_zero_pad3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_zero_pad3d) = {"ZeroPad3d", &tni_make_zero_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_zero_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad1d);
+static const tn_param tni_params_nn_reflection_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad1d_args tni_defaults_nn_reflection_pad1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad1d = {tni_params_nn_reflection_pad1d,
+    &tni_defaults_nn_reflection_pad1d, tni_names_nn_reflection_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad1d) = {"ReflectionPad1d", &tni_make_reflection_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad2d);
+static const tn_param tni_params_nn_reflection_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad2d_args tni_defaults_nn_reflection_pad2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad2d = {tni_params_nn_reflection_pad2d,
+    &tni_defaults_nn_reflection_pad2d, tni_names_nn_reflection_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad2d) = {"ReflectionPad2d", &tni_make_reflection_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_reflection_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_reflection_pad3d);
+static const tn_param tni_params_nn_reflection_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_reflection_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_reflection_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_reflection_pad3d_args tni_defaults_nn_reflection_pad3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_reflection_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_reflection_pad3d = {tni_params_nn_reflection_pad3d,
+    &tni_defaults_nn_reflection_pad3d, tni_names_nn_reflection_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_reflection_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_reflection_pad3d) = {"ReflectionPad3d", &tni_make_reflection_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_reflection_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad1d);
+static const tn_param tni_params_nn_replication_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad1d_args tni_defaults_nn_replication_pad1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad1d = {tni_params_nn_replication_pad1d,
+    &tni_defaults_nn_replication_pad1d, tni_names_nn_replication_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad1d) = {"ReplicationPad1d", &tni_make_replication_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad2d);
+static const tn_param tni_params_nn_replication_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad2d_args tni_defaults_nn_replication_pad2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad2d = {tni_params_nn_replication_pad2d,
+    &tni_defaults_nn_replication_pad2d, tni_names_nn_replication_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad2d) = {"ReplicationPad2d", &tni_make_replication_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_replication_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_replication_pad3d);
+static const tn_param tni_params_nn_replication_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_replication_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_replication_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_replication_pad3d_args tni_defaults_nn_replication_pad3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_replication_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_replication_pad3d = {tni_params_nn_replication_pad3d,
+    &tni_defaults_nn_replication_pad3d, tni_names_nn_replication_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_replication_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_replication_pad3d) = {"ReplicationPad3d", &tni_make_replication_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_replication_pad3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad1d);
+static const tn_param tni_params_nn_circular_pad1d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad1d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad1d_args tni_defaults_nn_circular_pad1d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad1d = {tni_params_nn_circular_pad1d,
+    &tni_defaults_nn_circular_pad1d, tni_names_nn_circular_pad1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad1d) = {"CircularPad1d", &tni_make_circular_pad1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad2d);
+static const tn_param tni_params_nn_circular_pad2d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad2d_args, padding), 0, 4, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad2d_args tni_defaults_nn_circular_pad2d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad2d = {tni_params_nn_circular_pad2d,
+    &tni_defaults_nn_circular_pad2d, tni_names_nn_circular_pad2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad2d) = {"CircularPad2d", &tni_make_circular_pad2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_circular_pad3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_circular_pad3d);
+static const tn_param tni_params_nn_circular_pad3d[] = {
+    {"padding", TN_T_INTS, 0, offsetof(tn_nn_circular_pad3d_args, padding), 0, 6, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_circular_pad3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_circular_pad3d_args tni_defaults_nn_circular_pad3d = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_circular_pad3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_circular_pad3d = {tni_params_nn_circular_pad3d,
+    &tni_defaults_nn_circular_pad3d, tni_names_nn_circular_pad3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_circular_pad3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad3d) = {"CircularPad3d", &tni_make_circular_pad3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_circular_pad3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -1883,6 +2228,21 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_constant_pad1d,
+        &tni_module_constant_pad2d,
+        &tni_module_constant_pad3d,
+        &tni_module_zero_pad1d,
+        &tni_module_zero_pad2d,
+        &tni_module_zero_pad3d,
+        &tni_module_reflection_pad1d,
+        &tni_module_reflection_pad2d,
+        &tni_module_reflection_pad3d,
+        &tni_module_replication_pad1d,
+        &tni_module_replication_pad2d,
+        &tni_module_replication_pad3d,
+        &tni_module_circular_pad1d,
+        &tni_module_circular_pad2d,
+        &tni_module_circular_pad3d,
         &tni_module_lstm,
 #endif
         NULL};
@@ -2522,6 +2882,129 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     tn_dtype dtype, tn_device_id device) {
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
+    const tn_nn_constant_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad1d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad1d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad1d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_constant_pad2d_at(const char *file, int line,
+    const tn_nn_constant_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad2d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad2d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad2d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_constant_pad3d_at(const char *file, int line,
+    const tn_nn_constant_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_constant_pad3d, args);
+}
+TN_API tn_module *tnp_nn_constant_pad3d(tn_ints padding, double value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_constant_pad3d_args a = {dtype, device, padding, value};
+    return tn_nn_constant_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad1d_at(const char *file, int line,
+    const tn_nn_zero_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad1d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad1d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad2d_at(const char *file, int line,
+    const tn_nn_zero_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad2d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad2d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_zero_pad3d_at(const char *file, int line,
+    const tn_nn_zero_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_zero_pad3d, args);
+}
+TN_API tn_module *tnp_nn_zero_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_zero_pad3d_args a = {dtype, device, padding};
+    return tn_nn_zero_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad1d_at(const char *file, int line,
+    const tn_nn_reflection_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad1d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad1d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad2d_at(const char *file, int line,
+    const tn_nn_reflection_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad2d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad2d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_reflection_pad3d_at(const char *file, int line,
+    const tn_nn_reflection_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_reflection_pad3d, args);
+}
+TN_API tn_module *tnp_nn_reflection_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_reflection_pad3d_args a = {dtype, device, padding};
+    return tn_nn_reflection_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad1d_at(const char *file, int line,
+    const tn_nn_replication_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad1d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad1d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad2d_at(const char *file, int line,
+    const tn_nn_replication_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad2d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad2d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_replication_pad3d_at(const char *file, int line,
+    const tn_nn_replication_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_replication_pad3d, args);
+}
+TN_API tn_module *tnp_nn_replication_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_replication_pad3d_args a = {dtype, device, padding};
+    return tn_nn_replication_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad1d_at(const char *file, int line,
+    const tn_nn_circular_pad1d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad1d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad1d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad1d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad2d_at(const char *file, int line,
+    const tn_nn_circular_pad2d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad2d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad2d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad2d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_circular_pad3d_at(const char *file, int line,
+    const tn_nn_circular_pad3d_args *args) {
+    return tn_module_make(file, line, &tni_module_circular_pad3d, args);
+}
+TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_circular_pad3d_args a = {dtype, device, padding};
+    return tn_nn_circular_pad3d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);

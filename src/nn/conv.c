@@ -5,38 +5,54 @@
 /* --- convolutions ----------------------------------------------------------------------------- */
 
 /* Group g maps its share of the input's channels to its share of the filters. */
-static bool conv_module_options(int64_t in, int64_t out, int64_t groups, int mode) {
+static bool conv_module_options(int64_t in, int64_t out, int64_t groups, bool mode_fits) {
     if (groups < 1 || in % groups || out % groups)
         return tni_nn_error(
             TN_INVALID,
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)in, (long long)out, (long long)groups);
-    return mode == TN_PADDING_MODE_ZEROS ||
-           tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
+    return mode_fits ||
+           tni_nn_error(TN_INVALID, "padding_mode: a transposed convolution has zeros alone");
 }
-/* build, reset and forward of Conv1d .. Conv3d, each on its own struct. Fan in is in_channels /
- * groups times the kernel's elements, read off the weight's shape; in forward, sizes of one number
- * stand for all dimensions. */
-#define CONV_MODULE(name)                                                            \
-    static bool name##_build(tn_module *m) {                                         \
-        TN_SELF(name, s, m);                                                         \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups, \
-                                   (int)s->o.padding_mode);                          \
-    }                                                                                \
-    static bool name##_reset(tn_module *m) {                                         \
-        TN_SELF(name, s, m);                                                         \
-        return tni_init_affine(s->weight, s->bias);                                  \
+/* The input with its own elements around it, as the mode says; the convolution then pads with
+ * nothing. NULL with an error. */
+static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_ints *padding) {
+    static const char *const words[] = {"reflect", "replicate", "circular"};
+    static const int64_t none[1] = {0};
+    int64_t sides[6];
+    if (mode == TN_PADDING_MODE_ZEROS) return x;
+    for (int i = 0; i < 2 * dims; i++)
+        sides[i] = padding->at[padding->n == 1 ? 0 : dims - 1 - i / 2];
+    *padding = tn_ints_of(none, 1);
+    return tnp_pad(x, tn_ints_of(sides, 2 * dims), words[mode - TN_PADDING_MODE_REFLECT],
+                   TN_NO_FLOAT);
+}
+/* build and reset of all convolutions, each on its own struct; `last` is the last padding mode that
+ * it has. Fan in is in_channels / groups times
+ * the kernel's elements, read off the weight's shape. */
+#define CONV_MODULE(name, last)                                                            \
+    static bool name##_build(tn_module *m) {                                               \
+        TN_SELF(name, s, m);                                                               \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,       \
+                                   (int)s->o.padding_mode <= (int)TN_PADDING_MODE_##last); \
+    }                                                                                      \
+    static bool name##_reset(tn_module *m) {                                               \
+        TN_SELF(name, s, m);                                                               \
+        return tni_init_affine(s->weight, s->bias);                                        \
     }
-#define CONV_MODULE_FORWARD(name)                                                       \
-    static bool name##_forward(tn_mframe *f) {                                          \
-        TN_FORWARD(name, s, a, f);                                                      \
-        f->out[0] = tnp_##name(a->input, s->weight, s->bias, s->o.stride, s->o.padding, \
-                               s->o.dilation, s->o.groups);                             \
-        return f->out[0] != NULL;                                                       \
+/* forward of Conv1d .. Conv3d; sizes of one number stand for all dimensions. */
+#define CONV_MODULE_FORWARD(name, dims)                                                          \
+    static bool name##_forward(tn_mframe *f) {                                                   \
+        TN_FORWARD(name, s, a, f);                                                               \
+        tn_ints padding = s->o.padding;                                                          \
+        tn_tensor *x = conv_padded(a->input, s->o.padding_mode, dims, &padding);                 \
+        f->out[0] =                                                                              \
+            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups); \
+        return f->out[0] != NULL;                                                                \
     }
 
-CONV_MODULE(conv1d)
-CONV_MODULE_FORWARD(conv1d)
+CONV_MODULE(conv1d, CIRCULAR)
+CONV_MODULE_FORWARD(conv1d, 1)
 /* Cross-correlation of lines with out_channels filters. */
 TN_MODULE(
     conv1d,
@@ -50,10 +66,11 @@ TN_MODULE(
     .repr = "in_channels, out_channels, kernel_size[1]=, stride[1]=, ?padding[1]=, ?dilation[1]=, "
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
-    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6)")
+    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6) | "
+              "2 2 [3] padding=[2] padding_mode=circular: (2,2,4)")
 
-CONV_MODULE(conv2d)
-CONV_MODULE_FORWARD(conv2d)
+CONV_MODULE(conv2d, CIRCULAR)
+CONV_MODULE_FORWARD(conv2d, 2)
 /* Cross-correlation with out_channels filters. */
 TN_MODULE(
     conv2d,
@@ -68,10 +85,11 @@ TN_MODULE(
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
     .sample =
-        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7) "
+        "| 2 2 [2] padding=[1,2] padding_mode=reflect: (1,2,3,4)")
 
-CONV_MODULE(conv3d)
-CONV_MODULE_FORWARD(conv3d)
+CONV_MODULE(conv3d, CIRCULAR)
+CONV_MODULE_FORWARD(conv3d, 3)
 /* Cross-correlation of volumes with out_channels filters. */
 TN_MODULE(
     conv3d,
@@ -135,7 +153,7 @@ static bool conv_output_padding(const conv_to *v, tn_tensor *x, tn_ints size, in
         return f->out[0] != NULL;                                                       \
     }
 
-CONV_MODULE(conv_transpose1d)
+CONV_MODULE(conv_transpose1d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose1d, 1)
 /* The transposed map of Conv1d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */
@@ -157,7 +175,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
               "bias=False: (1,4,5)")
 
-CONV_MODULE(conv_transpose2d)
+CONV_MODULE(conv_transpose2d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
 /* The transposed map of Conv2d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */
@@ -179,7 +197,7 @@ TN_MODULE(
     .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
               "groups=2 bias=False: (1,4,3,3)")
 
-CONV_MODULE(conv_transpose3d)
+CONV_MODULE(conv_transpose3d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
 /* The transposed map of Conv3d. output_size chooses among the sizes of which a convolution makes
  * the input's, in place of output_padding. */

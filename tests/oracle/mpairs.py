@@ -22,14 +22,15 @@ from make import ROOT, Refused, ask, flat, weight
 HERE = os.path.dirname(os.path.abspath(__file__))
 BOTH = ["False", "True"]
 REDUCTION = ["none", "mean", "sum"]
+PADDINGS = ["zeros", "reflect", "replicate", "circular"]
 MASKS = ["", " need_weights=False", " average_attn_weights=False", " attn_mask=(3,5)", " key_padding_mask=(2,5)",
          " key_padding_mask=(2,5) attn_mask=(3,5) average_attn_weights=False"]
 OWN = {  # samples of options: inputs; pools of options
     "Conv2d": (["4 8 [3,2]: (2,4,7,6)", "4 4 [2]: (4,6,5)"],
                {"stride": ["[1]", "[2]", "[2,1]"], "padding": ["[0]", "[1]", "[2,1]"], "dilation": ["[1]", "[1,2]"],
-                "groups": ["1", "2", "4", "3"], "bias": BOTH, "padding_mode": ["zeros"]}),
+                "groups": ["1", "2", "4", "3"], "bias": BOTH, "padding_mode": PADDINGS}),
     **{f"Conv{n}d": (samples, {"stride": ["[1]", "[2]"], "padding": ["[0]", "[1]"], "dilation": ["[1]", "[2]"], "groups": ["1", "2", "3"],
-                                "bias": BOTH, "padding_mode": ["zeros"]})
+                                "bias": BOTH, "padding_mode": PADDINGS})
        for n, samples in ((1, ["4 8 [3]: (2,4,9)", "4 4 [2]: (4,7)"]), (3, ["2 4 [3,2,1]: (2,2,5,4,3)", "2 2 [2]: (2,4,3,5)"]))},
     **{f"ConvTranspose{n}d": (samples, {"stride": ["[1]", "[2]"], "padding": ["[0]", "[1]"], "output_padding": ["[0]", "[1]"],
                                          "dilation": ["[1]", "[2]"], "groups": ["1", "2", "3"], "bias": BOTH, "padding_mode": ["zeros"]})

@@ -2092,6 +2092,450 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct constant_pad1d_options {
+    typedef constant_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad1d : public detail::module_of<K, tn_nn_constant_pad1d_self> {
+  public:
+    explicit constant_pad1d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad1d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad1d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad1d(size_list padding, double value, constant_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad1d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad1d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad1d", at);
+    }
+};
+}
+typedef rows::constant_pad1d<detail::as_objects> constant_pad1d;
+}
+namespace nn {
+struct constant_pad2d_options {
+    typedef constant_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad2d : public detail::module_of<K, tn_nn_constant_pad2d_self> {
+  public:
+    explicit constant_pad2d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad2d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad2d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad2d(size_list padding, double value, constant_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad2d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad2d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad2d", at);
+    }
+};
+}
+typedef rows::constant_pad2d<detail::as_objects> constant_pad2d;
+}
+namespace nn {
+struct constant_pad3d_options {
+    typedef constant_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class constant_pad3d : public detail::module_of<K, tn_nn_constant_pad3d_self> {
+  public:
+    explicit constant_pad3d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_constant_pad3d_args a = {dtype, device, padding.value, value};
+        this->made(tn_nn_constant_pad3d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad3d(size_list padding, double value, constant_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_constant_pad3d_args a = {o.dtype, o.device, padding.value, value};
+        this->made(tn_nn_constant_pad3d_at(at.file, at.line, &a));
+    }
+    explicit constant_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "constant_pad3d", at);
+    }
+};
+}
+typedef rows::constant_pad3d<detail::as_objects> constant_pad3d;
+}
+namespace nn {
+struct zero_pad1d_options {
+    typedef zero_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad1d : public detail::module_of<K, tn_nn_zero_pad1d_self> {
+  public:
+    explicit zero_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad1d(size_list padding, zero_pad1d_options o, site at = site::here()) {
+        const tn_nn_zero_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad1d(size_list(l), zero_pad1d_options(), at) {}
+    explicit zero_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad1d", at);
+    }
+};
+}
+typedef rows::zero_pad1d<detail::as_objects> zero_pad1d;
+}
+namespace nn {
+struct zero_pad2d_options {
+    typedef zero_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad2d : public detail::module_of<K, tn_nn_zero_pad2d_self> {
+  public:
+    explicit zero_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad2d(size_list padding, zero_pad2d_options o, site at = site::here()) {
+        const tn_nn_zero_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad2d(size_list(l), zero_pad2d_options(), at) {}
+    explicit zero_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad2d", at);
+    }
+};
+}
+typedef rows::zero_pad2d<detail::as_objects> zero_pad2d;
+}
+namespace nn {
+struct zero_pad3d_options {
+    typedef zero_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class zero_pad3d : public detail::module_of<K, tn_nn_zero_pad3d_self> {
+  public:
+    explicit zero_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_zero_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad3d(size_list padding, zero_pad3d_options o, site at = site::here()) {
+        const tn_nn_zero_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
+    }
+    explicit zero_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : zero_pad3d(size_list(l), zero_pad3d_options(), at) {}
+    explicit zero_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "zero_pad3d", at);
+    }
+};
+}
+typedef rows::zero_pad3d<detail::as_objects> zero_pad3d;
+}
+namespace nn {
+struct reflection_pad1d_options {
+    typedef reflection_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad1d : public detail::module_of<K,
+    tn_nn_reflection_pad1d_self> {
+  public:
+    explicit reflection_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad1d(size_list padding, reflection_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad1d(size_list(l), reflection_pad1d_options(), at) {}
+    explicit reflection_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad1d", at);
+    }
+};
+}
+typedef rows::reflection_pad1d<detail::as_objects> reflection_pad1d;
+}
+namespace nn {
+struct reflection_pad2d_options {
+    typedef reflection_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad2d : public detail::module_of<K,
+    tn_nn_reflection_pad2d_self> {
+  public:
+    explicit reflection_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad2d(size_list padding, reflection_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad2d(size_list(l), reflection_pad2d_options(), at) {}
+    explicit reflection_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad2d", at);
+    }
+};
+}
+typedef rows::reflection_pad2d<detail::as_objects> reflection_pad2d;
+}
+namespace nn {
+struct reflection_pad3d_options {
+    typedef reflection_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class reflection_pad3d : public detail::module_of<K,
+    tn_nn_reflection_pad3d_self> {
+  public:
+    explicit reflection_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_reflection_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad3d(size_list padding, reflection_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_reflection_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
+    }
+    explicit reflection_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : reflection_pad3d(size_list(l), reflection_pad3d_options(), at) {}
+    explicit reflection_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "reflection_pad3d", at);
+    }
+};
+}
+typedef rows::reflection_pad3d<detail::as_objects> reflection_pad3d;
+}
+namespace nn {
+struct replication_pad1d_options {
+    typedef replication_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad1d : public detail::module_of<K,
+    tn_nn_replication_pad1d_self> {
+  public:
+    explicit replication_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad1d(size_list padding, replication_pad1d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad1d(size_list(l), replication_pad1d_options(), at) {}
+    explicit replication_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad1d", at);
+    }
+};
+}
+typedef rows::replication_pad1d<detail::as_objects> replication_pad1d;
+}
+namespace nn {
+struct replication_pad2d_options {
+    typedef replication_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad2d : public detail::module_of<K,
+    tn_nn_replication_pad2d_self> {
+  public:
+    explicit replication_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad2d(size_list padding, replication_pad2d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad2d(size_list(l), replication_pad2d_options(), at) {}
+    explicit replication_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad2d", at);
+    }
+};
+}
+typedef rows::replication_pad2d<detail::as_objects> replication_pad2d;
+}
+namespace nn {
+struct replication_pad3d_options {
+    typedef replication_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class replication_pad3d : public detail::module_of<K,
+    tn_nn_replication_pad3d_self> {
+  public:
+    explicit replication_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_replication_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad3d(size_list padding, replication_pad3d_options o,
+        site at = site::here()) {
+        const tn_nn_replication_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
+    }
+    explicit replication_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : replication_pad3d(size_list(l), replication_pad3d_options(), at) {}
+    explicit replication_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "replication_pad3d", at);
+    }
+};
+}
+typedef rows::replication_pad3d<detail::as_objects> replication_pad3d;
+}
+namespace nn {
+struct circular_pad1d_options {
+    typedef circular_pad1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad1d : public detail::module_of<K, tn_nn_circular_pad1d_self> {
+  public:
+    explicit circular_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad1d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad1d(size_list padding, circular_pad1d_options o, site at = site::here()) {
+        const tn_nn_circular_pad1d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad1d(size_list(l), circular_pad1d_options(), at) {}
+    explicit circular_pad1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad1d", at);
+    }
+};
+}
+typedef rows::circular_pad1d<detail::as_objects> circular_pad1d;
+}
+namespace nn {
+struct circular_pad2d_options {
+    typedef circular_pad2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad2d : public detail::module_of<K, tn_nn_circular_pad2d_self> {
+  public:
+    explicit circular_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad2d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad2d(size_list padding, circular_pad2d_options o, site at = site::here()) {
+        const tn_nn_circular_pad2d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad2d(size_list(l), circular_pad2d_options(), at) {}
+    explicit circular_pad2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad2d", at);
+    }
+};
+}
+typedef rows::circular_pad2d<detail::as_objects> circular_pad2d;
+}
+namespace nn {
+struct circular_pad3d_options {
+    typedef circular_pad3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circular_pad3d_self> {
+  public:
+    explicit circular_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_circular_pad3d_args a = {dtype, device, padding.value};
+        this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad3d(size_list padding, circular_pad3d_options o, site at = site::here()) {
+        const tn_nn_circular_pad3d_args a = {o.dtype, o.device, padding.value};
+        this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
+    }
+    explicit circular_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+        : circular_pad3d(size_list(l), circular_pad3d_options(), at) {}
+    explicit circular_pad3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "circular_pad3d", at);
+    }
+};
+}
+typedef rows::circular_pad3d<detail::as_objects> circular_pad3d;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -2351,6 +2795,33 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad1d(...) \
+    tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad2d(...) \
+    tn::nn::rows::constant_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_constant_pad3d(...) \
+    tn::nn::rows::constant_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad1d(...) tn::nn::rows::zero_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad2d(...) tn::nn::rows::zero_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_zero_pad3d(...) tn::nn::rows::zero_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad1d(...) \
+    tn::nn::rows::reflection_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad2d(...) \
+    tn::nn::rows::reflection_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_reflection_pad3d(...) \
+    tn::nn::rows::reflection_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad1d(...) \
+    tn::nn::rows::replication_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad2d(...) \
+    tn::nn::rows::replication_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_replication_pad3d(...) \
+    tn::nn::rows::replication_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad1d(...) \
+    tn::nn::rows::circular_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad2d(...) \
+    tn::nn::rows::circular_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_circular_pad3d(...) \
+    tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
