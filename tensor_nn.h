@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       2507  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       2797  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  2830  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  3147  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1586,6 +1586,86 @@ typedef struct tn_nn_lp_pool2d_forward_args {
 } tn_nn_lp_pool2d_forward_args;
 #define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
 
+/* --- distances and angles of pairs of vectors as modules --- */
+
+/* x1 . x2 / (|x1| |x2|) along dim, where each length counts as at least eps.
+ *   schema  CosineSimilarity(int dim=1, float eps=1e-08, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  x1, x2 (*), broadcast together -> (*) without dim
+ *   example tn_nn_cosine_similarity(.dim = -1) */
+typedef struct tn_nn_cosine_similarity_args {
+    int64_t dim;
+    double eps;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_similarity_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
+    const tn_nn_cosine_similarity_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cosine_similarity(int64_t dim, double eps, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cosine_similarity(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cosine_similarity, \
+    .dim = 1, .eps = 1e-08, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_cosine_similarity_self {
+    tn_module base;
+    tn_nn_cosine_similarity_args o;
+} tn_nn_cosine_similarity_self;
+
+typedef struct tn_nn_cosine_similarity_forward_args {
+    tn_module *module;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_similarity_forward_args;
+TN_API tn_tensor *tn_nn_cosine_similarity_forward_at(const char *file, int line,
+    const tn_nn_cosine_similarity_forward_args *args);
+TN_API tn_tensor *tnp_nn_cosine_similarity_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2);
+#ifndef __cplusplus
+#define tn_nn_cosine_similarity_forward(module_, x1_, ...) \
+    TNI_CALL(tn_nn_cosine_similarity_forward, .module = module_, .x1 = x1_, .x2 = __VA_ARGS__)
+#endif
+
+/* The p-norm of x1 - x2 + eps along the last dimension.
+ *   schema  PairwiseDistance(float p=2.0, float eps=1e-06, bool keepdim=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim
+ *   example tn_nn_pairwise_distance(.p = 1) */
+typedef struct tn_nn_pairwise_distance_args {
+    double p, eps;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_pairwise_distance_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pairwise_distance_at(const char *file, int line,
+    const tn_nn_pairwise_distance_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pairwise_distance(double p, double eps, bool keepdim,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pairwise_distance(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pairwise_distance, \
+    .p = 2, .eps = 1e-06, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_pairwise_distance_self {
+    tn_module base;
+    tn_nn_pairwise_distance_args o;
+} tn_nn_pairwise_distance_self;
+
+typedef struct tn_nn_pairwise_distance_forward_args {
+    tn_module *module;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_nn_pairwise_distance_forward_args;
+TN_API tn_tensor *tn_nn_pairwise_distance_forward_at(const char *file, int line,
+    const tn_nn_pairwise_distance_forward_args *args);
+TN_API tn_tensor *tnp_nn_pairwise_distance_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2);
+#ifndef __cplusplus
+#define tn_nn_pairwise_distance_forward(module_, x1_, ...) \
+    TNI_CALL(tn_nn_pairwise_distance_forward, .module = module_, .x1 = x1_, .x2 = __VA_ARGS__)
+#endif
+
 /* --- windows of images as columns, and columns as images --- */
 
 /* The windows of an image as columns: row (c, i, j) has the elements at place (i, j) of channel c's
@@ -2254,6 +2334,216 @@ TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tens
 #define tn_nn_bce_with_logits_loss_forward(module_, input_, ...) \
     TNI_CALL(tn_nn_bce_with_logits_loss_forward, .module = module_, .input = input_, \
     .target = __VA_ARGS__)
+#endif
+
+/* max(0, -target (input1 - input2) + margin), with target 1 if input1 should rank higher, else -1.
+
+ *   schema  MarginRankingLoss(float margin=0.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input1, input2, target (*) -> () or (*)
+ *   example tn_nn_margin_ranking_loss(.margin = 0.5) */
+typedef struct tn_nn_margin_ranking_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_margin_ranking_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_margin_ranking_loss_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_margin_ranking_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_margin_ranking_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_margin_ranking_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_margin_ranking_loss_self {
+    tn_module base;
+    tn_nn_margin_ranking_loss_args o;
+} tn_nn_margin_ranking_loss_self;
+
+typedef struct tn_nn_margin_ranking_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_margin_ranking_loss_forward_args;
+TN_API tn_tensor *tn_nn_margin_ranking_loss_forward_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_margin_ranking_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_margin_ranking_loss_forward(module_, input1_, input2_, ...) \
+    TNI_CALL(tn_nn_margin_ranking_loss_forward, .module = module_, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__)
+#endif
+
+/* input where target is 1, max(0, margin - input) where it is -1.
+ *   schema  HingeEmbeddingLoss(float margin=1.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_hinge_embedding_loss() */
+typedef struct tn_nn_hinge_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hinge_embedding_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hinge_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hinge_embedding_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_hinge_embedding_loss, .margin = 1, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hinge_embedding_loss_self {
+    tn_module base;
+    tn_nn_hinge_embedding_loss_args o;
+} tn_nn_hinge_embedding_loss_self;
+
+typedef struct tn_nn_hinge_embedding_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_hinge_embedding_loss_forward_args;
+TN_API tn_tensor *tn_nn_hinge_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_hinge_embedding_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_hinge_embedding_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_hinge_embedding_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* log(1 + exp(-target input)), with target 1 or -1.
+ *   schema  SoftMarginLoss(Reduction reduction=mean, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_soft_margin_loss() */
+typedef struct tn_nn_soft_margin_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_soft_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_soft_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_soft_margin_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_soft_margin_loss_self {
+    tn_module base;
+    tn_nn_soft_margin_loss_args o;
+} tn_nn_soft_margin_loss_self;
+
+typedef struct tn_nn_soft_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_soft_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_soft_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_soft_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* 1 - c where target is 1, max(0, c - margin) where it is -1, with c the cosine of the angle.
+ *   schema  CosineEmbeddingLoss(float margin=0.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input1, input2 (N, D), target (N), or (D) and () -> () or (N)
+ *   example tn_nn_cosine_embedding_loss() */
+typedef struct tn_nn_cosine_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_embedding_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cosine_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cosine_embedding_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_cosine_embedding_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_cosine_embedding_loss_self {
+    tn_module base;
+    tn_nn_cosine_embedding_loss_args o;
+} tn_nn_cosine_embedding_loss_self;
+
+typedef struct tn_nn_cosine_embedding_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_embedding_loss_forward_args;
+TN_API tn_tensor *tn_nn_cosine_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_cosine_embedding_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_cosine_embedding_loss_forward(module_, input1_, input2_, ...) \
+    TNI_CALL(tn_nn_cosine_embedding_loss_forward, .module = module_, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__)
+#endif
+
+/* max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the difference.
+
+ *   schema  TripletMarginLoss(float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False,
+ *           Reduction reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  anchor, positive, negative (*, D) -> () or (*)
+ *   example tn_nn_triplet_margin_loss(.p = 1) */
+typedef struct tn_nn_triplet_margin_loss_args {
+    double margin, p, eps;
+    bool swap;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_triplet_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_triplet_margin_loss_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_triplet_margin_loss(double margin, double p, double eps,
+    bool swap, tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_triplet_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_triplet_margin_loss, \
+    .margin = 1, .p = 2, .eps = 1e-06, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_triplet_margin_loss_self {
+    tn_module base;
+    tn_nn_triplet_margin_loss_args o;
+} tn_nn_triplet_margin_loss_self;
+
+typedef struct tn_nn_triplet_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *anchor, *positive, *negative;
+    TNI_NAMED_OPTIONS
+} tn_nn_triplet_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_triplet_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tensor *anchor,
+    tn_tensor *positive, tn_tensor *negative);
+#ifndef __cplusplus
+#define tn_nn_triplet_margin_loss_forward(module_, anchor_, positive_, ...) \
+    TNI_CALL(tn_nn_triplet_margin_loss_forward, .module = module_, .anchor = anchor_, \
+    .positive = positive_, .negative = __VA_ARGS__)
 #endif
 
 /* --- normalisation: over the batch, over the last dimensions --- */
@@ -5387,6 +5677,86 @@ template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d
 typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
 }
 namespace nn {
+struct cosine_similarity_options {
+    typedef cosine_similarity_options self_;
+    TNI_OPTION(integer, dim, 1)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one cosine_similarity_forward(tn_module *module,
+    tensor_ref x1, tensor_ref x2, site at = site()) {
+    return K::call(tn_nn_cosine_similarity_forward_at, at, {module, x1.value, x2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class cosine_similarity : public detail::module_of<K,
+    tn_nn_cosine_similarity_self> {
+  public:
+    explicit cosine_similarity(integer dim = 1, double eps = 1e-08, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_cosine_similarity_args a = {dim.value, eps, dtype, device, 0};
+        this->made(tn_nn_cosine_similarity_at(at.file, at.line, &a));
+    }
+    explicit cosine_similarity(cosine_similarity_options o, site at = site::here()) {
+        const tn_nn_cosine_similarity_args a = {o.dim.value, o.eps, o.dtype, o.device, 0};
+        this->made(tn_nn_cosine_similarity_at(at.file, at.line, &a));
+    }
+    explicit cosine_similarity(const nn::module &m, site at = site::here()) {
+        this->same(m, "cosine_similarity", at);
+    }
+    typename K::one operator()(tensor_ref x1, tensor_ref x2, site at = site::here()) const {
+        return K::call(tn_nn_cosine_similarity_forward_at, at, {this->p_, x1.value, x2.value});
+    }
+};
+}
+typedef rows::cosine_similarity<detail::as_objects> cosine_similarity;
+}
+namespace nn {
+struct pairwise_distance_options {
+    typedef pairwise_distance_options self_;
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, keepdim, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one pairwise_distance_forward(tn_module *module,
+    tensor_ref x1, tensor_ref x2, site at = site()) {
+    return K::call(tn_nn_pairwise_distance_forward_at, at, {module, x1.value, x2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class pairwise_distance : public detail::module_of<K,
+    tn_nn_pairwise_distance_self> {
+  public:
+    explicit pairwise_distance(first_option<double> p = 2, double eps = 1e-06,
+        flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_pairwise_distance_args a = {p.value, eps, keepdim.value, dtype, device, 0};
+        this->made(tn_nn_pairwise_distance_at(at.file, at.line, &a));
+    }
+    explicit pairwise_distance(pairwise_distance_options o, site at = site::here()) {
+        const tn_nn_pairwise_distance_args a = {o.p, o.eps, o.keepdim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_pairwise_distance_at(at.file, at.line, &a));
+    }
+    explicit pairwise_distance(const nn::module &m, site at = site::here()) {
+        this->same(m, "pairwise_distance", at);
+    }
+    typename K::one operator()(tensor_ref x1, tensor_ref x2, site at = site::here()) const {
+        return K::call(tn_nn_pairwise_distance_forward_at, at, {this->p_, x1.value, x2.value});
+    }
+};
+}
+typedef rows::pairwise_distance<detail::as_objects> pairwise_distance;
+}
+namespace nn {
 struct unfold_options {
     typedef unfold_options self_;
     TNI_OPTION(kept_size_list, dilation, {1})
@@ -6054,6 +6424,215 @@ template <class K> class bce_with_logits_loss : public detail::module_of<K,
 };
 }
 typedef rows::bce_with_logits_loss<detail::as_objects> bce_with_logits_loss;
+}
+namespace nn {
+struct margin_ranking_loss_options {
+    typedef margin_ranking_loss_options self_;
+    TNI_OPTION(double, margin, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one margin_ranking_loss_forward(tn_module *module, tensor_ref input1, tensor_ref input2, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_margin_ranking_loss_forward_at, at, {module, input1.value, input2.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class margin_ranking_loss : public detail::module_of<K,
+    tn_nn_margin_ranking_loss_self> {
+  public:
+    explicit margin_ranking_loss(first_option<double> margin = 0,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_margin_ranking_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_margin_ranking_loss_at(at.file, at.line, &a));
+    }
+    explicit margin_ranking_loss(margin_ranking_loss_options o, site at = site::here()) {
+        const tn_nn_margin_ranking_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_margin_ranking_loss_at(at.file, at.line, &a));
+    }
+    explicit margin_ranking_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "margin_ranking_loss", at);
+    }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, tensor_ref target,
+        site at = site::here()) const {
+        return K::call(tn_nn_margin_ranking_loss_forward_at, at, {this->p_, input1.value, input2.value,
+            target.value});
+    }
+};
+}
+typedef rows::margin_ranking_loss<detail::as_objects> margin_ranking_loss;
+}
+namespace nn {
+struct hinge_embedding_loss_options {
+    typedef hinge_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one hinge_embedding_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_hinge_embedding_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class hinge_embedding_loss : public detail::module_of<K,
+    tn_nn_hinge_embedding_loss_self> {
+  public:
+    explicit hinge_embedding_loss(first_option<double> margin = 1,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hinge_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_hinge_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit hinge_embedding_loss(hinge_embedding_loss_options o, site at = site::here()) {
+        const tn_nn_hinge_embedding_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_hinge_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit hinge_embedding_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "hinge_embedding_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_hinge_embedding_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::hinge_embedding_loss<detail::as_objects> hinge_embedding_loss;
+}
+namespace nn {
+struct soft_margin_loss_options {
+    typedef soft_margin_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one soft_margin_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_soft_margin_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class soft_margin_loss : public detail::module_of<K,
+    tn_nn_soft_margin_loss_self> {
+  public:
+    explicit soft_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_soft_margin_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit soft_margin_loss(soft_margin_loss_options o, site at = site::here()) {
+        const tn_nn_soft_margin_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit soft_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "soft_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_soft_margin_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::soft_margin_loss<detail::as_objects> soft_margin_loss;
+}
+namespace nn {
+struct cosine_embedding_loss_options {
+    typedef cosine_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one cosine_embedding_loss_forward(tn_module *module, tensor_ref input1, tensor_ref input2, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_cosine_embedding_loss_forward_at, at, {module, input1.value, input2.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class cosine_embedding_loss : public detail::module_of<K,
+    tn_nn_cosine_embedding_loss_self> {
+  public:
+    explicit cosine_embedding_loss(first_option<double> margin = 0,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_cosine_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_cosine_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit cosine_embedding_loss(cosine_embedding_loss_options o, site at = site::here()) {
+        const tn_nn_cosine_embedding_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_cosine_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit cosine_embedding_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "cosine_embedding_loss", at);
+    }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, tensor_ref target,
+        site at = site::here()) const {
+        return K::call(tn_nn_cosine_embedding_loss_forward_at, at, {this->p_, input1.value,
+            input2.value, target.value});
+    }
+};
+}
+typedef rows::cosine_embedding_loss<detail::as_objects> cosine_embedding_loss;
+}
+namespace nn {
+struct triplet_margin_loss_options {
+    typedef triplet_margin_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, swap, false)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one triplet_margin_loss_forward(tn_module *module, tensor_ref anchor, tensor_ref positive, tensor_ref negative, site at = site()) {
+    return K::call(tn_nn_triplet_margin_loss_forward_at, at, {module, anchor.value, positive.value,
+        negative.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class triplet_margin_loss : public detail::module_of<K,
+    tn_nn_triplet_margin_loss_self> {
+  public:
+    explicit triplet_margin_loss(first_option<double> margin = 1, double p = 2, double eps = 1e-06,
+        flag swap = false, tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_triplet_margin_loss_args a = {margin.value, p, eps, swap.value, reduction,
+            dtype, device, 0};
+        this->made(tn_nn_triplet_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit triplet_margin_loss(triplet_margin_loss_options o, site at = site::here()) {
+        const tn_nn_triplet_margin_loss_args a = {o.margin, o.p, o.eps, o.swap.value, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_triplet_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit triplet_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "triplet_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref anchor, tensor_ref positive, tensor_ref negative,
+        site at = site::here()) const {
+        return K::call(tn_nn_triplet_margin_loss_forward_at, at, {this->p_, anchor.value,
+            positive.value, negative.value});
+    }
+};
+}
+typedef rows::triplet_margin_loss<detail::as_objects> triplet_margin_loss;
 }
 namespace nn {
 struct batch_norm1d_options {
@@ -7037,6 +7616,14 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_similarity(...) \
+    tn::nn::rows::cosine_similarity<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_similarity_forward(...) \
+    tn::nn::cosine_similarity_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_pairwise_distance(...) \
+    tn::nn::rows::pairwise_distance<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_pairwise_distance_forward(...) \
+    tn::nn::pairwise_distance_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
@@ -7071,6 +7658,26 @@ TNI_TN_END
     tn::nn::rows::bce_with_logits_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_bce_with_logits_loss_forward(...) \
     tn::nn::bce_with_logits_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_margin_ranking_loss(...) \
+    tn::nn::rows::margin_ranking_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_margin_ranking_loss_forward(...) \
+    tn::nn::margin_ranking_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_hinge_embedding_loss(...) \
+    tn::nn::rows::hinge_embedding_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hinge_embedding_loss_forward(...) \
+    tn::nn::hinge_embedding_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_soft_margin_loss(...) \
+    tn::nn::rows::soft_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_soft_margin_loss_forward(...) \
+    tn::nn::soft_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_cosine_embedding_loss(...) \
+    tn::nn::rows::cosine_embedding_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_embedding_loss_forward(...) \
+    tn::nn::cosine_embedding_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_triplet_margin_loss(...) \
+    tn::nn::rows::triplet_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_triplet_margin_loss_forward(...) \
+    tn::nn::triplet_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
@@ -7550,13 +8157,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* e03efa87b581 is the hash of the chapters above: who includes this refers to a symbol of
+/* 9caadafd6ac9 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_e03efa87b581;
+TN_API const char tn_nn_layout_9caadafd6ac9;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_e03efa87b581;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_9caadafd6ac9;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -7574,7 +8181,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_e03efa87b581 = 1;
+const char tn_nn_layout_9caadafd6ac9 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -11326,6 +11933,29 @@ TN_MODULE(lp_pool2d,
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
           .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
 
+/* src/nn/distance.c - distances and angles of pairs of vectors as modules */
+
+static bool cosine_similarity_forward(tn_mframe *f) {
+    TN_FORWARD(cosine_similarity, s, a, f);
+    return (f->out[0] = tnp_cosine_similarity(a->x1, a->x2, s->o.dim, s->o.eps)) != NULL;
+}
+TN_MODULE(cosine_similarity, "CosineSimilarity(int dim=1, float eps=1e-08)",
+          TN_DOC(.shapes = "x1, x2 (*), broadcast together -> (*) without dim",
+                 .example = "tn_nn_cosine_similarity(.dim = -1)"),
+          .call = "(Tensor x1, Tensor x2) -> Tensor", .forward = cosine_similarity_forward,
+          .sample = ": (4,3) (4,3) | 0 0.1: (4) (4)")
+
+static bool pairwise_distance_forward(tn_mframe *f) {
+    TN_FORWARD(pairwise_distance, s, a, f);
+    return (f->out[0] = tnp_pairwise_distance(a->x1, a->x2, s->o.p, s->o.eps, s->o.keepdim)) !=
+           NULL;
+}
+TN_MODULE(pairwise_distance, "PairwiseDistance(float p=2.0, float eps=1e-06, bool keepdim=False)",
+          TN_DOC(.shapes = "x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim",
+                 .example = "tn_nn_pairwise_distance(.p = 1)"),
+          .call = "(Tensor x1, Tensor x2) -> Tensor", .forward = pairwise_distance_forward,
+          .sample = ": (4,3) (4,3) | 1 0.0 True: (4) (4)")
+
 /* src/nn/fold.c - windows of images as columns, and columns as images */
 
 static bool unfold_forward(tn_mframe *f) {
@@ -11570,6 +12200,65 @@ TN_MODULE(
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
     .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
     .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
+
+static bool margin_ranking_loss_forward(tn_mframe *f) {
+    TN_FORWARD(margin_ranking_loss, s, a, f);
+    const int dims = tn_ndim(a->input1);
+    if (tn_ndim(a->input2) != dims || tn_ndim(a->target) != dims)
+        return tni_nn_error(TN_INVALID,
+                            "input1, input2 and target have %d, %d and %d dimensions, expected the "
+                            "same number",
+                            dims, tn_ndim(a->input2), tn_ndim(a->target));
+    return (f->out[0] = tnp_margin_ranking_loss(a->input1, a->input2, a->target, s->o.margin,
+                                                s->o.reduction)) != NULL;
+}
+TN_MODULE(margin_ranking_loss, "MarginRankingLoss(float margin=0.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input1, input2, target (*) -> () or (*)",
+                 .example = "tn_nn_margin_ranking_loss(.margin = 0.5)"),
+          .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
+          .forward = margin_ranking_loss_forward,
+          .sample = ": (2,3) (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4) (4)")
+
+LOSS_FORWARD(hinge_embedding_loss,
+             tnp_hinge_embedding_loss(a->input, a->target, s->o.margin, s->o.reduction))
+TN_MODULE(hinge_embedding_loss, "HingeEmbeddingLoss(float margin=1.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)",
+                 .example = "tn_nn_hinge_embedding_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = hinge_embedding_loss_forward,
+          .sample = ": (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4)")
+
+LOSS_FORWARD(soft_margin_loss, tnp_soft_margin_loss(a->input, a->target, s->o.reduction))
+TN_MODULE(soft_margin_loss, "SoftMarginLoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_soft_margin_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = soft_margin_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum: (4) (4)")
+
+LOSS_FORWARD(cosine_embedding_loss, tnp_cosine_embedding_loss(a->input1, a->input2, a->target,
+                                                              s->o.margin, s->o.reduction))
+TN_MODULE(cosine_embedding_loss, "CosineEmbeddingLoss(float margin=0.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input1, input2 (N, D), target (N), or (D) and () -> () or (N)",
+                 .example = "tn_nn_cosine_embedding_loss()"),
+          .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
+          .forward = cosine_embedding_loss_forward,
+          .sample = ": (4,3) (4,3) (4):i64<2 | margin=0.5 reduction=sum: (3) (3) ()")
+
+static bool triplet_margin_loss_build(tn_module *m) {
+    TN_SELF(triplet_margin_loss, s, m);
+    return s->o.margin > 0 ||
+           tni_nn_error(TN_INVALID, "margin is %g, expected a positive number", s->o.margin);
+}
+LOSS_FORWARD(triplet_margin_loss,
+             tnp_triplet_margin_loss(a->anchor, a->positive, a->negative, s->o.margin, s->o.p,
+                                     s->o.eps, s->o.swap, s->o.reduction))
+TN_MODULE(triplet_margin_loss,
+          "TripletMarginLoss(float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, "
+          "Reduction reduction=mean)",
+          TN_DOC(.shapes = "anchor, positive, negative (*, D) -> () or (*)",
+                 .example = "tn_nn_triplet_margin_loss(.p = 1)"),
+          .call = "(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
+          .build = triplet_margin_loss_build, .forward = triplet_margin_loss_forward,
+          .sample = ": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)")
 
 #undef LOSS_FORWARD
 
@@ -15647,6 +16336,80 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, 
     NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_similarity);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_similarity);
+static const tn_param tni_params_nn_cosine_similarity[] = {
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args, dim), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args, eps), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_cosine_similarity_args tni_defaults_nn_cosine_similarity = {1, 1e-08,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cosine_similarity[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cosine_similarity = {tni_params_nn_cosine_similarity,
+    &tni_defaults_nn_cosine_similarity, tni_names_nn_cosine_similarity, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_cosine_similarity_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_cosine_similarity_forward[] = {
+    {"x1", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_similarity_forward_args, x1), 0, -1, NULL},
+    {"x2", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_similarity_forward_args, x2), 0, -1, NULL},
+};
+static const tn_nn_cosine_similarity_forward_args tni_defaults_nn_cosine_similarity_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_cosine_similarity_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_cosine_similarity = {tni_params_nn_cosine_similarity_forward,
+    &tni_defaults_nn_cosine_similarity_forward, tni_names_nn_cosine_similarity_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_cosine_similarity_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cosine_similarity) = {"CosineSimilarity", &tni_make_cosine_similarity, &tni_call_cosine_similarity, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cosine_similarity_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_pairwise_distance);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pairwise_distance);
+static const tn_param tni_params_nn_pairwise_distance[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, p), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, eps), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, keepdim), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pairwise_distance_args tni_defaults_nn_pairwise_distance = {2, 1e-06, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_pairwise_distance[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pairwise_distance = {tni_params_nn_pairwise_distance,
+    &tni_defaults_nn_pairwise_distance, tni_names_nn_pairwise_distance, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_pairwise_distance_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_pairwise_distance_forward[] = {
+    {"x1", TN_T_TENSOR, 0, offsetof(tn_nn_pairwise_distance_forward_args, x1), 0, -1, NULL},
+    {"x2", TN_T_TENSOR, 0, offsetof(tn_nn_pairwise_distance_forward_args, x2), 0, -1, NULL},
+};
+static const tn_nn_pairwise_distance_forward_args tni_defaults_nn_pairwise_distance_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_pairwise_distance_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_pairwise_distance = {tni_params_nn_pairwise_distance_forward,
+    &tni_defaults_nn_pairwise_distance_forward, tni_names_nn_pairwise_distance_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_pairwise_distance_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pairwise_distance) = {"PairwiseDistance", &tni_make_pairwise_distance, &tni_call_pairwise_distance, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pairwise_distance_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_unfold);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_unfold);
 static const tn_param tni_params_nn_unfold[] = {
@@ -16244,6 +17007,212 @@ static const tn_mfield tni_fields_bce_with_logits_loss[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_bce_with_logits_loss) = {"BCEWithLogitsLoss", &tni_make_bce_with_logits_loss, &tni_call_bce_with_logits_loss, tni_fields_bce_with_logits_loss,
     NULL, 2, 0, offsetof(tn_nn_bce_with_logits_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_margin_ranking_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_margin_ranking_loss);
+static const tn_param tni_params_nn_margin_ranking_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_margin_ranking_loss_args tni_defaults_nn_margin_ranking_loss = {0,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_margin_ranking_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_margin_ranking_loss = {tni_params_nn_margin_ranking_loss,
+    &tni_defaults_nn_margin_ranking_loss, tni_names_nn_margin_ranking_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_margin_ranking_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_margin_ranking_loss_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, input1), 0, -1,
+     NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, input2), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_margin_ranking_loss_forward_args tni_defaults_nn_margin_ranking_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_margin_ranking_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_margin_ranking_loss = {tni_params_nn_margin_ranking_loss_forward,
+    &tni_defaults_nn_margin_ranking_loss_forward, tni_names_nn_margin_ranking_loss_forward, NULL,
+    3, 3, 1, 0, sizeof(tn_nn_margin_ranking_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_margin_ranking_loss) = {"MarginRankingLoss", &tni_make_margin_ranking_loss, &tni_call_margin_ranking_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_margin_ranking_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hinge_embedding_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hinge_embedding_loss);
+static const tn_param tni_params_nn_hinge_embedding_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_hinge_embedding_loss_args tni_defaults_nn_hinge_embedding_loss = {1,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hinge_embedding_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hinge_embedding_loss = {tni_params_nn_hinge_embedding_loss,
+    &tni_defaults_nn_hinge_embedding_loss, tni_names_nn_hinge_embedding_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_hinge_embedding_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_hinge_embedding_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_hinge_embedding_loss_forward_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_hinge_embedding_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_hinge_embedding_loss_forward_args tni_defaults_nn_hinge_embedding_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_hinge_embedding_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_hinge_embedding_loss = {tni_params_nn_hinge_embedding_loss_forward,
+    &tni_defaults_nn_hinge_embedding_loss_forward, tni_names_nn_hinge_embedding_loss_forward, NULL,
+    2, 2, 1, 0, sizeof(tn_nn_hinge_embedding_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hinge_embedding_loss) = {"HingeEmbeddingLoss", &tni_make_hinge_embedding_loss, &tni_call_hinge_embedding_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hinge_embedding_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_soft_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_soft_margin_loss);
+static const tn_param tni_params_nn_soft_margin_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_soft_margin_loss_args tni_defaults_nn_soft_margin_loss = {TN_REDUCTION_MEAN,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_soft_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_soft_margin_loss = {tni_params_nn_soft_margin_loss,
+    &tni_defaults_nn_soft_margin_loss, tni_names_nn_soft_margin_loss, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_soft_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_soft_margin_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_soft_margin_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_soft_margin_loss_forward_args tni_defaults_nn_soft_margin_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_soft_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_soft_margin_loss = {tni_params_nn_soft_margin_loss_forward,
+    &tni_defaults_nn_soft_margin_loss_forward, tni_names_nn_soft_margin_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_soft_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_soft_margin_loss) = {"SoftMarginLoss", &tni_make_soft_margin_loss, &tni_call_soft_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_soft_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_embedding_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_embedding_loss);
+static const tn_param tni_params_nn_cosine_embedding_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args, reduction),
+     0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_cosine_embedding_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_cosine_embedding_loss_args tni_defaults_nn_cosine_embedding_loss = {0,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cosine_embedding_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cosine_embedding_loss = {tni_params_nn_cosine_embedding_loss,
+    &tni_defaults_nn_cosine_embedding_loss, tni_names_nn_cosine_embedding_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_cosine_embedding_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_cosine_embedding_loss_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, input1), 0, -1,
+     NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, input2), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_cosine_embedding_loss_forward_args tni_defaults_nn_cosine_embedding_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_cosine_embedding_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_cosine_embedding_loss = {tni_params_nn_cosine_embedding_loss_forward,
+    &tni_defaults_nn_cosine_embedding_loss_forward, tni_names_nn_cosine_embedding_loss_forward,
+    NULL, 3, 3, 1, 0, sizeof(tn_nn_cosine_embedding_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1,
+    2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cosine_embedding_loss) = {"CosineEmbeddingLoss", &tni_make_cosine_embedding_loss, &tni_call_cosine_embedding_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cosine_embedding_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_triplet_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_triplet_margin_loss);
+static const tn_param tni_params_nn_triplet_margin_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, margin), 0, -1,
+     NULL},
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, p), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, eps), 0, -1, NULL},
+    {"swap", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, swap), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_triplet_margin_loss_args tni_defaults_nn_triplet_margin_loss = {1, 2, 1e-06,
+    false, TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_triplet_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_triplet_margin_loss = {tni_params_nn_triplet_margin_loss,
+    &tni_defaults_nn_triplet_margin_loss, tni_names_nn_triplet_margin_loss, NULL, 7, 0, 0, 0,
+    sizeof(tn_nn_triplet_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_triplet_margin_loss_forward[] = {
+    {"anchor", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, anchor), 0, -1,
+     NULL},
+    {"positive", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, positive), 0, -1,
+     NULL},
+    {"negative", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, negative), 0, -1,
+     NULL},
+};
+static const tn_nn_triplet_margin_loss_forward_args tni_defaults_nn_triplet_margin_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_triplet_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_triplet_margin_loss = {tni_params_nn_triplet_margin_loss_forward,
+    &tni_defaults_nn_triplet_margin_loss_forward, tni_names_nn_triplet_margin_loss_forward, NULL,
+    3, 3, 1, 0, sizeof(tn_nn_triplet_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_triplet_margin_loss) = {"TripletMarginLoss", &tni_make_triplet_margin_loss, &tni_call_triplet_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_triplet_margin_loss_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
@@ -16950,6 +17919,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_adaptive_avg_pool3d,
         &tni_module_lp_pool1d,
         &tni_module_lp_pool2d,
+        &tni_module_cosine_similarity,
+        &tni_module_pairwise_distance,
         &tni_module_unfold,
         &tni_module_fold,
         &tni_module_linear,
@@ -16969,6 +17940,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_kl_div_loss,
         &tni_module_bce_loss,
         &tni_module_bce_with_logits_loss,
+        &tni_module_margin_ranking_loss,
+        &tni_module_hinge_embedding_loss,
+        &tni_module_soft_margin_loss,
+        &tni_module_cosine_embedding_loss,
+        &tni_module_triplet_margin_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -17306,6 +18282,46 @@ TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_int
     const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
     return tn_nn_lp_pool2d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
+    const tn_nn_cosine_similarity_args *args) {
+    return tn_module_make(file, line, &tni_module_cosine_similarity, args);
+}
+TN_API tn_module *tnp_nn_cosine_similarity(int64_t dim, double eps, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_cosine_similarity_args a = {dim, eps, dtype, device, 0};
+    return tn_nn_cosine_similarity_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_cosine_similarity_forward_at(const char *file, int line,
+    const tn_nn_cosine_similarity_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_cosine_similarity, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_cosine_similarity_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2)
+    {
+    const tn_nn_cosine_similarity_forward_args a = {module, x1, x2};
+    return tn_nn_cosine_similarity_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_pairwise_distance_at(const char *file, int line,
+    const tn_nn_pairwise_distance_args *args) {
+    return tn_module_make(file, line, &tni_module_pairwise_distance, args);
+}
+TN_API tn_module *tnp_nn_pairwise_distance(double p, double eps, bool keepdim, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_pairwise_distance_args a = {p, eps, keepdim, dtype, device, 0};
+    return tn_nn_pairwise_distance_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_pairwise_distance_forward_at(const char *file, int line,
+    const tn_nn_pairwise_distance_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_pairwise_distance, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_pairwise_distance_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2)
+    {
+    const tn_nn_pairwise_distance_forward_args a = {module, x1, x2};
+    return tn_nn_pairwise_distance_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_unfold_at(const char *file, int line, const tn_nn_unfold_args *args) {
     return tn_module_make(file, line, &tni_module_unfold, args);
 }
@@ -17552,6 +18568,106 @@ TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tens
     tn_tensor *target) {
     const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
     return tn_nn_bce_with_logits_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_margin_ranking_loss_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_margin_ranking_loss, args);
+}
+TN_API tn_module *tnp_nn_margin_ranking_loss(double margin, tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_margin_ranking_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_margin_ranking_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_margin_ranking_loss_forward_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_margin_ranking_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_margin_ranking_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target) {
+    const tn_nn_margin_ranking_loss_forward_args a = {module, input1, input2, target};
+    return tn_nn_margin_ranking_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_hinge_embedding_loss, args);
+}
+TN_API tn_module *tnp_nn_hinge_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hinge_embedding_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_hinge_embedding_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_hinge_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_hinge_embedding_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_hinge_embedding_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_hinge_embedding_loss_forward_args a = {module, input, target};
+    return tn_nn_hinge_embedding_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_soft_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_soft_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_soft_margin_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_soft_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_soft_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_soft_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_soft_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_cosine_embedding_loss, args);
+}
+TN_API tn_module *tnp_nn_cosine_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_cosine_embedding_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_cosine_embedding_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_cosine_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_cosine_embedding_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_cosine_embedding_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target) {
+    const tn_nn_cosine_embedding_loss_forward_args a = {module, input1, input2, target};
+    return tn_nn_cosine_embedding_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_triplet_margin_loss_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_triplet_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_triplet_margin_loss(double margin, double p, double eps, bool swap,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_triplet_margin_loss_args a = {margin, p, eps, swap, reduction, dtype, device, 0};
+    return tn_nn_triplet_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_triplet_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_triplet_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tensor *anchor,
+    tn_tensor *positive, tn_tensor *negative) {
+    const tn_nn_triplet_margin_loss_forward_args a = {module, anchor, positive, negative};
+    return tn_nn_triplet_margin_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {
@@ -18061,6 +19177,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool1d)
 #define tn_nn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool2d_at)
 #define tnp_nn_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool2d)
+#define tn_nn_cosine_similarity_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_similarity_at)
+#define tnp_nn_cosine_similarity TNI_JOIN(TN_PREFIX, tnp_nn_cosine_similarity)
+#define tn_nn_cosine_similarity_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_similarity_forward_at)
+#define tnp_nn_cosine_similarity_forward TNI_JOIN(TN_PREFIX, tnp_nn_cosine_similarity_forward)
+#define tn_nn_pairwise_distance_at TNI_JOIN(TN_PREFIX, tn_nn_pairwise_distance_at)
+#define tnp_nn_pairwise_distance TNI_JOIN(TN_PREFIX, tnp_nn_pairwise_distance)
+#define tn_nn_pairwise_distance_forward_at TNI_JOIN(TN_PREFIX, tn_nn_pairwise_distance_forward_at)
+#define tnp_nn_pairwise_distance_forward TNI_JOIN(TN_PREFIX, tnp_nn_pairwise_distance_forward)
 #define tn_nn_unfold_at TNI_JOIN(TN_PREFIX, tn_nn_unfold_at)
 #define tnp_nn_unfold TNI_JOIN(TN_PREFIX, tnp_nn_unfold)
 #define tn_nn_fold_at TNI_JOIN(TN_PREFIX, tn_nn_fold_at)
@@ -18117,6 +19241,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_bce_with_logits_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss)
 #define tn_nn_bce_with_logits_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_forward_at)
 #define tnp_nn_bce_with_logits_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_margin_ranking_loss_at TNI_JOIN(TN_PREFIX, tn_nn_margin_ranking_loss_at)
+#define tnp_nn_margin_ranking_loss TNI_JOIN(TN_PREFIX, tnp_nn_margin_ranking_loss)
+#define tn_nn_margin_ranking_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_margin_ranking_loss_forward_at)
+#define tnp_nn_margin_ranking_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_margin_ranking_loss_forward)
+#define tn_nn_hinge_embedding_loss_at TNI_JOIN(TN_PREFIX, tn_nn_hinge_embedding_loss_at)
+#define tnp_nn_hinge_embedding_loss TNI_JOIN(TN_PREFIX, tnp_nn_hinge_embedding_loss)
+#define tn_nn_hinge_embedding_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_hinge_embedding_loss_forward_at)
+#define tnp_nn_hinge_embedding_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_hinge_embedding_loss_forward)
+#define tn_nn_soft_margin_loss_at TNI_JOIN(TN_PREFIX, tn_nn_soft_margin_loss_at)
+#define tnp_nn_soft_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_soft_margin_loss)
+#define tn_nn_soft_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_soft_margin_loss_forward_at)
+#define tnp_nn_soft_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_soft_margin_loss_forward)
+#define tn_nn_cosine_embedding_loss_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_embedding_loss_at)
+#define tnp_nn_cosine_embedding_loss TNI_JOIN(TN_PREFIX, tnp_nn_cosine_embedding_loss)
+#define tn_nn_cosine_embedding_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_embedding_loss_forward_at)
+#define tnp_nn_cosine_embedding_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_cosine_embedding_loss_forward)
+#define tn_nn_triplet_margin_loss_at TNI_JOIN(TN_PREFIX, tn_nn_triplet_margin_loss_at)
+#define tnp_nn_triplet_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_triplet_margin_loss)
+#define tn_nn_triplet_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_triplet_margin_loss_forward_at)
+#define tnp_nn_triplet_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_triplet_margin_loss_forward)
 #define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
@@ -18197,7 +19341,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_e03efa87b581 TNI_JOIN(TN_PREFIX, tn_nn_layout_e03efa87b581)
+#define tn_nn_layout_9caadafd6ac9 TNI_JOIN(TN_PREFIX, tn_nn_layout_9caadafd6ac9)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -18340,6 +19484,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_lp_pool1d (*tni_at_tnp_nn_lp_pool1d)
 #define tn_nn_lp_pool2d_at (*tni_at_tn_nn_lp_pool2d_at)
 #define tnp_nn_lp_pool2d (*tni_at_tnp_nn_lp_pool2d)
+#define tn_nn_cosine_similarity_at (*tni_at_tn_nn_cosine_similarity_at)
+#define tnp_nn_cosine_similarity (*tni_at_tnp_nn_cosine_similarity)
+#define tn_nn_cosine_similarity_forward_at (*tni_at_tn_nn_cosine_similarity_forward_at)
+#define tnp_nn_cosine_similarity_forward (*tni_at_tnp_nn_cosine_similarity_forward)
+#define tn_nn_pairwise_distance_at (*tni_at_tn_nn_pairwise_distance_at)
+#define tnp_nn_pairwise_distance (*tni_at_tnp_nn_pairwise_distance)
+#define tn_nn_pairwise_distance_forward_at (*tni_at_tn_nn_pairwise_distance_forward_at)
+#define tnp_nn_pairwise_distance_forward (*tni_at_tnp_nn_pairwise_distance_forward)
 #define tn_nn_unfold_at (*tni_at_tn_nn_unfold_at)
 #define tnp_nn_unfold (*tni_at_tnp_nn_unfold)
 #define tn_nn_fold_at (*tni_at_tn_nn_fold_at)
@@ -18396,6 +19548,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_bce_with_logits_loss (*tni_at_tnp_nn_bce_with_logits_loss)
 #define tn_nn_bce_with_logits_loss_forward_at (*tni_at_tn_nn_bce_with_logits_loss_forward_at)
 #define tnp_nn_bce_with_logits_loss_forward (*tni_at_tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_margin_ranking_loss_at (*tni_at_tn_nn_margin_ranking_loss_at)
+#define tnp_nn_margin_ranking_loss (*tni_at_tnp_nn_margin_ranking_loss)
+#define tn_nn_margin_ranking_loss_forward_at (*tni_at_tn_nn_margin_ranking_loss_forward_at)
+#define tnp_nn_margin_ranking_loss_forward (*tni_at_tnp_nn_margin_ranking_loss_forward)
+#define tn_nn_hinge_embedding_loss_at (*tni_at_tn_nn_hinge_embedding_loss_at)
+#define tnp_nn_hinge_embedding_loss (*tni_at_tnp_nn_hinge_embedding_loss)
+#define tn_nn_hinge_embedding_loss_forward_at (*tni_at_tn_nn_hinge_embedding_loss_forward_at)
+#define tnp_nn_hinge_embedding_loss_forward (*tni_at_tnp_nn_hinge_embedding_loss_forward)
+#define tn_nn_soft_margin_loss_at (*tni_at_tn_nn_soft_margin_loss_at)
+#define tnp_nn_soft_margin_loss (*tni_at_tnp_nn_soft_margin_loss)
+#define tn_nn_soft_margin_loss_forward_at (*tni_at_tn_nn_soft_margin_loss_forward_at)
+#define tnp_nn_soft_margin_loss_forward (*tni_at_tnp_nn_soft_margin_loss_forward)
+#define tn_nn_cosine_embedding_loss_at (*tni_at_tn_nn_cosine_embedding_loss_at)
+#define tnp_nn_cosine_embedding_loss (*tni_at_tnp_nn_cosine_embedding_loss)
+#define tn_nn_cosine_embedding_loss_forward_at (*tni_at_tn_nn_cosine_embedding_loss_forward_at)
+#define tnp_nn_cosine_embedding_loss_forward (*tni_at_tnp_nn_cosine_embedding_loss_forward)
+#define tn_nn_triplet_margin_loss_at (*tni_at_tn_nn_triplet_margin_loss_at)
+#define tnp_nn_triplet_margin_loss (*tni_at_tnp_nn_triplet_margin_loss)
+#define tn_nn_triplet_margin_loss_forward_at (*tni_at_tn_nn_triplet_margin_loss_forward_at)
+#define tnp_nn_triplet_margin_loss_forward (*tni_at_tnp_nn_triplet_margin_loss_forward)
 #define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
@@ -18620,6 +19792,14 @@ TNI_EXTERN_C_END
     X(tnp_nn_lp_pool1d) \
     X(tn_nn_lp_pool2d_at) \
     X(tnp_nn_lp_pool2d) \
+    X(tn_nn_cosine_similarity_at) \
+    X(tnp_nn_cosine_similarity) \
+    X(tn_nn_cosine_similarity_forward_at) \
+    X(tnp_nn_cosine_similarity_forward) \
+    X(tn_nn_pairwise_distance_at) \
+    X(tnp_nn_pairwise_distance) \
+    X(tn_nn_pairwise_distance_forward_at) \
+    X(tnp_nn_pairwise_distance_forward) \
     X(tn_nn_unfold_at) \
     X(tnp_nn_unfold) \
     X(tn_nn_fold_at) \
@@ -18676,6 +19856,26 @@ TNI_EXTERN_C_END
     X(tnp_nn_bce_with_logits_loss) \
     X(tn_nn_bce_with_logits_loss_forward_at) \
     X(tnp_nn_bce_with_logits_loss_forward) \
+    X(tn_nn_margin_ranking_loss_at) \
+    X(tnp_nn_margin_ranking_loss) \
+    X(tn_nn_margin_ranking_loss_forward_at) \
+    X(tnp_nn_margin_ranking_loss_forward) \
+    X(tn_nn_hinge_embedding_loss_at) \
+    X(tnp_nn_hinge_embedding_loss) \
+    X(tn_nn_hinge_embedding_loss_forward_at) \
+    X(tnp_nn_hinge_embedding_loss_forward) \
+    X(tn_nn_soft_margin_loss_at) \
+    X(tnp_nn_soft_margin_loss) \
+    X(tn_nn_soft_margin_loss_forward_at) \
+    X(tnp_nn_soft_margin_loss_forward) \
+    X(tn_nn_cosine_embedding_loss_at) \
+    X(tnp_nn_cosine_embedding_loss) \
+    X(tn_nn_cosine_embedding_loss_forward_at) \
+    X(tnp_nn_cosine_embedding_loss_forward) \
+    X(tn_nn_triplet_margin_loss_at) \
+    X(tnp_nn_triplet_margin_loss) \
+    X(tn_nn_triplet_margin_loss_forward_at) \
+    X(tnp_nn_triplet_margin_loss_forward) \
     X(tn_nn_batch_norm1d_at) \
     X(tnp_nn_batch_norm1d) \
     X(tn_nn_batch_norm2d_at) \
@@ -18760,14 +19960,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"e03efa87b581", at, 276};
+    static const tn_exports all = {"9caadafd6ac9", at, 304};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 276 || strcmp(e->layout, "e03efa87b581") != 0) return false;
+    if (!e || e->n != 304 || strcmp(e->layout, "9caadafd6ac9") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -2815,6 +2815,14 @@ static const char *const py_docs_comment[] = {
     /* cosh */
     "(e^self + e^-self) / 2, within 2 ULP.\n"
     "(*) -> (*), floating",
+    /* cosine_embedding_loss */
+    "1 - c where target is 1, max(0, c - margin) where it is -1, 0 elsewhere, where c is the cosine of\n"
+    "the angle between the vectors input1 and input2.\n"
+    "input1, input2 (N, D), target (N), or (D) and () -> () or (N)",
+    /* cosine_similarity */
+    "x1 . x2 / (|x1| |x2|) along dim of the shape to which both broadcast, where each length counts as\n"
+    "at least eps.\n"
+    "x1, x2 (*), broadcast together -> (*) without dim",
     /* count_nonzero */
     "The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as\n"
     "nonzero.\n"
@@ -3132,6 +3140,9 @@ static const char *const py_docs_comment[] = {
     /* heaviside */
     "0 below 0, values at 0, 1 above. Both tensors have one dtype.\n"
     "(*), (*) -> broadcast",
+    /* hinge_embedding_loss */
+    "input where target is 1, max(0, margin - input) where it is -1, the sum of both elsewhere.\n"
+    "input, target (*), broadcast together -> () or (*)",
     /* huber_loss */
     "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.\n"
     "input, target (*) -> () or (*)",
@@ -3465,6 +3476,10 @@ static const char *const py_docs_comment[] = {
     "P, L and U of what linalg_lu_factor gives. Without unpack_data L and U are empty, without\n"
     "unpack_pivots P is.\n"
     "(*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
+    /* margin_ranking_loss */
+    "max(0, -target (input1 - input2) + margin), with target 1 if input1 should rank higher, else -1.\n"
+    "\n"
+    "input1, input2, target (*), broadcast together -> () or (*)",
     /* masked_fill */
     "A copy of self with value where the mask is true.\n"
     "self (*), mask (*) broadcast, value number or 0-dim -> (*)",
@@ -3632,6 +3647,9 @@ static const char *const py_docs_comment[] = {
     "input's own elements: reflect mirrors them at the ends, replicate repeats the ends, circular\n"
     "begins again at the other end.\n"
     "input (*, L) -> (*, pad[0] + L + pad[1])",
+    /* pairwise_distance */
+    "The p-norm of x1 - x2 + eps along the last dimension.\n"
+    "x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim",
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
@@ -3798,6 +3816,9 @@ static const char *const py_docs_comment[] = {
     /* smooth_l1_loss */
     "d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.\n"
     "input, target (*) -> () or (*)",
+    /* soft_margin_loss */
+    "log(1 + exp(-target input)), with target 1 or -1.\n"
+    "input (*) floating or complex, target broadcast to it -> () or (*)",
     /* softmax */
     "softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is\n"
     "given. A row of -inf gives NaN.\n"
@@ -4011,6 +4032,11 @@ static const char *const py_docs_comment[] = {
     "The lower triangle of each matrix: elements above the diagonal become 0. A positive `diagonal`\n"
     "keeps that many diagonals more.\n"
     "self (*, n, m) -> (*, n, m)",
+    /* triplet_margin_loss */
+    "max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the distance of\n"
+    "pairwise_distance; with swap, the smaller of d(anchor, negative) and d(positive, negative)\n"
+    "(Balntas et al. 2016, Learning local feature descriptors with triplets).\n"
+    "anchor, positive, negative (*, D), broadcast together -> () or (*)",
     /* triu */
     "The upper triangle of each matrix: elements below the diagonal become 0. A positive `diagonal`\n"
     "zeroes that many diagonals more.\n"
@@ -4147,6 +4173,8 @@ static const char *const py_docs_place[] = {
     NULL /* copysign */,
     NULL /* cos */,
     NULL /* cosh */,
+    NULL /* cosine_embedding_loss */,
+    "nn.functional.cosine_similarity" /* cosine_similarity */,
     NULL /* count_nonzero */,
     NULL /* cross_entropy */,
     NULL /* cumprod */,
@@ -4240,6 +4268,7 @@ static const char *const py_docs_place[] = {
     NULL /* hardswish */,
     "nn.functional.hardtanh_" /* hardtanh */,
     NULL /* heaviside */,
+    NULL /* hinge_embedding_loss */,
     NULL /* huber_loss */,
     NULL /* hypot */,
     "special.i0" /* i0 */,
@@ -4334,6 +4363,7 @@ static const char *const py_docs_place[] = {
     NULL /* lt */,
     NULL /* lu_solve */,
     NULL /* lu_unpack */,
+    NULL /* margin_ranking_loss */,
     NULL /* masked_fill */,
     NULL /* masked_scatter */,
     NULL /* masked_select */,
@@ -4383,6 +4413,7 @@ static const char *const py_docs_place[] = {
     NULL /* ormqr */,
     NULL /* outer */,
     "nn.functional.pad" /* pad */,
+    "nn.functional.pairwise_distance" /* pairwise_distance */,
     NULL /* permute */,
     NULL /* pinverse */,
     "special.polygamma" /* polygamma */,
@@ -4432,6 +4463,7 @@ static const char *const py_docs_place[] = {
     NULL /* slice */,
     NULL /* slogdet */,
     NULL /* smooth_l1_loss */,
+    NULL /* soft_margin_loss */,
     "special.softmax" /* softmax */,
     NULL /* softmax_backward */,
     "nn.functional.softplus" /* softplus */,
@@ -4498,6 +4530,7 @@ static const char *const py_docs_place[] = {
     NULL /* transpose */,
     NULL /* triangular_solve */,
     NULL /* tril */,
+    NULL /* triplet_margin_loss */,
     NULL /* triu */,
     NULL /* trunc */,
     NULL /* unbind */,

@@ -34,6 +34,7 @@
 #include "nn/activation.c"
 #include "nn/attention.c"
 #include "nn/conv.c"
+#include "nn/distance.c"
 #include "nn/fold.c"
 #include "nn/pad.c"
 #include "nn/loss.c"

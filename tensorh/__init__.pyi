@@ -106,7 +106,6 @@ concat: _Any
 concatenate: _Any
 from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
-from .nn.functional import cosine_similarity as cosine_similarity
 from ._functions.products import cross as cross
 from ._functions.shapes import diag as diag
 from ._functions.shapes import diag_embed as diag_embed
@@ -178,7 +177,6 @@ not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
 ops: _Any
-from .nn.functional import pairwise_distance as pairwise_distance
 pi: _Any
 from ._functions.creation import polar as polar
 from ._functions.elements import positive as positive

@@ -114,19 +114,19 @@ PLANNED = {
 OutOfMemoryError StorageBase adaptive_max_pool1d alpha_dropout alpha_dropout_
 as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
 bilinear binomial blackman_window celu_ channel_shuffle clear_autocast_cache conv_tbc corrcoef
-cosine_embedding_loss cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
+cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
 empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
-gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
+gradient hamming_window hann_window histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue logcumsumexp margin_ranking_loss
+is_inference istft kaiser_window kthvalue logcumsumexp
 max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
 pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
 resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
-triplet_margin_loss vmap
+vmap
 """,
     "Tensor": """
 __cuda_array_interface__ corrcoef cov cummax cummin dim_order grad_dtype
@@ -141,19 +141,18 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CELU CTCLoss ChannelShuffle
-CosineEmbeddingLoss CosineSimilarity
 ELU EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
-Hardtanh HingeEmbeddingLoss
+Hardtanh
 LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LogSigmoid
-LogSoftmax MarginRankingLoss MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
-MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle
+LogSoftmax MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
+MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PixelShuffle
 PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6
-SELU SoftMarginLoss
+SELU
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
-TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
+TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
 TripletMarginWithDistanceLoss Unflatten UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
 """,

@@ -989,6 +989,86 @@ typedef struct tn_nn_lp_pool2d_forward_args {
 } tn_nn_lp_pool2d_forward_args;
 #define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
 
+/* --- distances and angles of pairs of vectors as modules --- */
+
+/* x1 . x2 / (|x1| |x2|) along dim, where each length counts as at least eps.
+ *   schema  CosineSimilarity(int dim=1, float eps=1e-08, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  x1, x2 (*), broadcast together -> (*) without dim
+ *   example tn_nn_cosine_similarity(.dim = -1) */
+typedef struct tn_nn_cosine_similarity_args {
+    int64_t dim;
+    double eps;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_similarity_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
+    const tn_nn_cosine_similarity_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cosine_similarity(int64_t dim, double eps, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cosine_similarity(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cosine_similarity, \
+    .dim = 1, .eps = 1e-08, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_cosine_similarity_self {
+    tn_module base;
+    tn_nn_cosine_similarity_args o;
+} tn_nn_cosine_similarity_self;
+
+typedef struct tn_nn_cosine_similarity_forward_args {
+    tn_module *module;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_similarity_forward_args;
+TN_API tn_tensor *tn_nn_cosine_similarity_forward_at(const char *file, int line,
+    const tn_nn_cosine_similarity_forward_args *args);
+TN_API tn_tensor *tnp_nn_cosine_similarity_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2);
+#ifndef __cplusplus
+#define tn_nn_cosine_similarity_forward(module_, x1_, ...) \
+    TNI_CALL(tn_nn_cosine_similarity_forward, .module = module_, .x1 = x1_, .x2 = __VA_ARGS__)
+#endif
+
+/* The p-norm of x1 - x2 + eps along the last dimension.
+ *   schema  PairwiseDistance(float p=2.0, float eps=1e-06, bool keepdim=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim
+ *   example tn_nn_pairwise_distance(.p = 1) */
+typedef struct tn_nn_pairwise_distance_args {
+    double p, eps;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_pairwise_distance_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pairwise_distance_at(const char *file, int line,
+    const tn_nn_pairwise_distance_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pairwise_distance(double p, double eps, bool keepdim,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pairwise_distance(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pairwise_distance, \
+    .p = 2, .eps = 1e-06, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_pairwise_distance_self {
+    tn_module base;
+    tn_nn_pairwise_distance_args o;
+} tn_nn_pairwise_distance_self;
+
+typedef struct tn_nn_pairwise_distance_forward_args {
+    tn_module *module;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_nn_pairwise_distance_forward_args;
+TN_API tn_tensor *tn_nn_pairwise_distance_forward_at(const char *file, int line,
+    const tn_nn_pairwise_distance_forward_args *args);
+TN_API tn_tensor *tnp_nn_pairwise_distance_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2);
+#ifndef __cplusplus
+#define tn_nn_pairwise_distance_forward(module_, x1_, ...) \
+    TNI_CALL(tn_nn_pairwise_distance_forward, .module = module_, .x1 = x1_, .x2 = __VA_ARGS__)
+#endif
+
 /* --- windows of images as columns, and columns as images --- */
 
 /* The windows of an image as columns: row (c, i, j) has the elements at place (i, j) of channel c's
@@ -1657,6 +1737,216 @@ TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tens
 #define tn_nn_bce_with_logits_loss_forward(module_, input_, ...) \
     TNI_CALL(tn_nn_bce_with_logits_loss_forward, .module = module_, .input = input_, \
     .target = __VA_ARGS__)
+#endif
+
+/* max(0, -target (input1 - input2) + margin), with target 1 if input1 should rank higher, else -1.
+
+ *   schema  MarginRankingLoss(float margin=0.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input1, input2, target (*) -> () or (*)
+ *   example tn_nn_margin_ranking_loss(.margin = 0.5) */
+typedef struct tn_nn_margin_ranking_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_margin_ranking_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_margin_ranking_loss_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_margin_ranking_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_margin_ranking_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_margin_ranking_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_margin_ranking_loss_self {
+    tn_module base;
+    tn_nn_margin_ranking_loss_args o;
+} tn_nn_margin_ranking_loss_self;
+
+typedef struct tn_nn_margin_ranking_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_margin_ranking_loss_forward_args;
+TN_API tn_tensor *tn_nn_margin_ranking_loss_forward_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_margin_ranking_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_margin_ranking_loss_forward(module_, input1_, input2_, ...) \
+    TNI_CALL(tn_nn_margin_ranking_loss_forward, .module = module_, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__)
+#endif
+
+/* input where target is 1, max(0, margin - input) where it is -1.
+ *   schema  HingeEmbeddingLoss(float margin=1.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_hinge_embedding_loss() */
+typedef struct tn_nn_hinge_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hinge_embedding_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hinge_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hinge_embedding_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_hinge_embedding_loss, .margin = 1, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hinge_embedding_loss_self {
+    tn_module base;
+    tn_nn_hinge_embedding_loss_args o;
+} tn_nn_hinge_embedding_loss_self;
+
+typedef struct tn_nn_hinge_embedding_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_hinge_embedding_loss_forward_args;
+TN_API tn_tensor *tn_nn_hinge_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_hinge_embedding_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_hinge_embedding_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_hinge_embedding_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* log(1 + exp(-target input)), with target 1 or -1.
+ *   schema  SoftMarginLoss(Reduction reduction=mean, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_soft_margin_loss() */
+typedef struct tn_nn_soft_margin_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_soft_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_soft_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_soft_margin_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_soft_margin_loss_self {
+    tn_module base;
+    tn_nn_soft_margin_loss_args o;
+} tn_nn_soft_margin_loss_self;
+
+typedef struct tn_nn_soft_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_soft_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_soft_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_soft_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* 1 - c where target is 1, max(0, c - margin) where it is -1, with c the cosine of the angle.
+ *   schema  CosineEmbeddingLoss(float margin=0.0, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input1, input2 (N, D), target (N), or (D) and () -> () or (N)
+ *   example tn_nn_cosine_embedding_loss() */
+typedef struct tn_nn_cosine_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_embedding_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cosine_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cosine_embedding_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_cosine_embedding_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_cosine_embedding_loss_self {
+    tn_module base;
+    tn_nn_cosine_embedding_loss_args o;
+} tn_nn_cosine_embedding_loss_self;
+
+typedef struct tn_nn_cosine_embedding_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_cosine_embedding_loss_forward_args;
+TN_API tn_tensor *tn_nn_cosine_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_cosine_embedding_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_cosine_embedding_loss_forward(module_, input1_, input2_, ...) \
+    TNI_CALL(tn_nn_cosine_embedding_loss_forward, .module = module_, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__)
+#endif
+
+/* max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the difference.
+
+ *   schema  TripletMarginLoss(float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False,
+ *           Reduction reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  anchor, positive, negative (*, D) -> () or (*)
+ *   example tn_nn_triplet_margin_loss(.p = 1) */
+typedef struct tn_nn_triplet_margin_loss_args {
+    double margin, p, eps;
+    bool swap;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_triplet_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_triplet_margin_loss_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_triplet_margin_loss(double margin, double p, double eps,
+    bool swap, tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_triplet_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_triplet_margin_loss, \
+    .margin = 1, .p = 2, .eps = 1e-06, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_triplet_margin_loss_self {
+    tn_module base;
+    tn_nn_triplet_margin_loss_args o;
+} tn_nn_triplet_margin_loss_self;
+
+typedef struct tn_nn_triplet_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *anchor, *positive, *negative;
+    TNI_NAMED_OPTIONS
+} tn_nn_triplet_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_triplet_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tensor *anchor,
+    tn_tensor *positive, tn_tensor *negative);
+#ifndef __cplusplus
+#define tn_nn_triplet_margin_loss_forward(module_, anchor_, positive_, ...) \
+    TNI_CALL(tn_nn_triplet_margin_loss_forward, .module = module_, .anchor = anchor_, \
+    .positive = positive_, .negative = __VA_ARGS__)
 #endif
 
 /* --- normalisation: over the batch, over the last dimensions --- */

@@ -1146,6 +1146,29 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self) {
     return tn_cosh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_cosine_embedding_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cosine_embedding_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cosine_embedding_loss(tn_tensor *input1, tn_tensor *input2,
+    tn_tensor *target, double margin, tn_reduction reduction) {
+    const tn_cosine_embedding_loss_args a = {margin, reduction, input1, input2, target};
+    return tn_cosine_embedding_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cosine_similarity_at(const char *file, int line,
+    const tn_cosine_similarity_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cosine_similarity, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cosine_similarity(tn_tensor *x1, tn_tensor *x2, int64_t dim, double eps) {
+    const tn_cosine_similarity_args a = {dim, eps, x1, x2};
+    return tn_cosine_similarity_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
     const tn_count_nonzero_args *args) {
     tn_tensor *r;
@@ -2409,6 +2432,18 @@ TN_API tn_tensor *tnp_heaviside_(tn_tensor *self, tn_tensor *values) {
     return tn_heaviside_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_hinge_embedding_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hinge_embedding_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hinge_embedding_loss(tn_tensor *input, tn_tensor *target, double margin,
+    tn_reduction reduction) {
+    const tn_hinge_embedding_loss_args a = {margin, reduction, input, target};
+    return tn_hinge_embedding_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
@@ -3649,6 +3684,18 @@ TN_API tn_P_L_U tnp_lu_unpack(tn_tensor *LU_data, tn_tensor *LU_pivots, bool unp
     return tn_lu_unpack_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_margin_ranking_loss_at(const char *file, int line,
+    const tn_margin_ranking_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_margin_ranking_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_margin_ranking_loss(tn_tensor *input1, tn_tensor *input2, tn_tensor *target,
+    double margin, tn_reduction reduction) {
+    const tn_margin_ranking_loss_args a = {margin, reduction, input1, input2, target};
+    return tn_margin_ranking_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_masked_fill, TN_PLAIN, file, line, args, &r);
@@ -4260,6 +4307,18 @@ TN_API tn_tensor *tn_pad_at(const char *file, int line, const tn_pad_args *args)
 TN_API tn_tensor *tnp_pad(tn_tensor *input, tn_ints pad, const char *mode, tn_maybe value) {
     const tn_pad_args a = {mode, value, input, pad};
     return tn_pad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_pairwise_distance_at(const char *file, int line,
+    const tn_pairwise_distance_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pairwise_distance, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pairwise_distance(tn_tensor *x1, tn_tensor *x2, double p, double eps,
+    bool keepdim) {
+    const tn_pairwise_distance_args a = {p, eps, keepdim, x1, x2};
+    return tn_pairwise_distance_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
@@ -4961,6 +5020,18 @@ TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_red
     double beta) {
     const tn_smooth_l1_loss_args a = {reduction, beta, input, target};
     return tn_smooth_l1_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_soft_margin_loss_at(const char *file, int line,
+    const tn_soft_margin_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_soft_margin_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_soft_margin_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction)
+    {
+    const tn_soft_margin_loss_args a = {reduction, input, target};
+    return tn_soft_margin_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args) {
@@ -5848,6 +5919,19 @@ TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal) {
 TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal) {
     const tn_tril_args a = {NULL, diagonal, self};
     return tn_tril_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_triplet_margin_loss_at(const char *file, int line,
+    const tn_triplet_margin_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_triplet_margin_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_triplet_margin_loss(tn_tensor *anchor, tn_tensor *positive,
+    tn_tensor *negative, double margin, double p, double eps, bool swap, tn_reduction reduction) {
+    const tn_triplet_margin_loss_args a = {margin, p, eps, swap, reduction, anchor, positive,
+        negative};
+    return tn_triplet_margin_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_triu_at(const char *file, int line, const tn_triu_args *args) {

@@ -898,6 +898,80 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, 
     NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_similarity);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_similarity);
+static const tn_param tni_params_nn_cosine_similarity[] = {
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args, dim), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args, eps), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_similarity_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_cosine_similarity_args tni_defaults_nn_cosine_similarity = {1, 1e-08,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cosine_similarity[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cosine_similarity = {tni_params_nn_cosine_similarity,
+    &tni_defaults_nn_cosine_similarity, tni_names_nn_cosine_similarity, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_cosine_similarity_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_cosine_similarity_forward[] = {
+    {"x1", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_similarity_forward_args, x1), 0, -1, NULL},
+    {"x2", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_similarity_forward_args, x2), 0, -1, NULL},
+};
+static const tn_nn_cosine_similarity_forward_args tni_defaults_nn_cosine_similarity_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_cosine_similarity_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_cosine_similarity = {tni_params_nn_cosine_similarity_forward,
+    &tni_defaults_nn_cosine_similarity_forward, tni_names_nn_cosine_similarity_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_cosine_similarity_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cosine_similarity) = {"CosineSimilarity", &tni_make_cosine_similarity, &tni_call_cosine_similarity, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cosine_similarity_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_pairwise_distance);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pairwise_distance);
+static const tn_param tni_params_nn_pairwise_distance[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, p), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, eps), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args, keepdim), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pairwise_distance_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pairwise_distance_args tni_defaults_nn_pairwise_distance = {2, 1e-06, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_pairwise_distance[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pairwise_distance = {tni_params_nn_pairwise_distance,
+    &tni_defaults_nn_pairwise_distance, tni_names_nn_pairwise_distance, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_pairwise_distance_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_pairwise_distance_forward[] = {
+    {"x1", TN_T_TENSOR, 0, offsetof(tn_nn_pairwise_distance_forward_args, x1), 0, -1, NULL},
+    {"x2", TN_T_TENSOR, 0, offsetof(tn_nn_pairwise_distance_forward_args, x2), 0, -1, NULL},
+};
+static const tn_nn_pairwise_distance_forward_args tni_defaults_nn_pairwise_distance_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_pairwise_distance_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_pairwise_distance = {tni_params_nn_pairwise_distance_forward,
+    &tni_defaults_nn_pairwise_distance_forward, tni_names_nn_pairwise_distance_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_pairwise_distance_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pairwise_distance) = {"PairwiseDistance", &tni_make_pairwise_distance, &tni_call_pairwise_distance, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pairwise_distance_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_unfold);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_unfold);
 static const tn_param tni_params_nn_unfold[] = {
@@ -1495,6 +1569,212 @@ static const tn_mfield tni_fields_bce_with_logits_loss[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_bce_with_logits_loss) = {"BCEWithLogitsLoss", &tni_make_bce_with_logits_loss, &tni_call_bce_with_logits_loss, tni_fields_bce_with_logits_loss,
     NULL, 2, 0, offsetof(tn_nn_bce_with_logits_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_margin_ranking_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_margin_ranking_loss);
+static const tn_param tni_params_nn_margin_ranking_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_margin_ranking_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_margin_ranking_loss_args tni_defaults_nn_margin_ranking_loss = {0,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_margin_ranking_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_margin_ranking_loss = {tni_params_nn_margin_ranking_loss,
+    &tni_defaults_nn_margin_ranking_loss, tni_names_nn_margin_ranking_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_margin_ranking_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_margin_ranking_loss_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, input1), 0, -1,
+     NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, input2), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_margin_ranking_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_margin_ranking_loss_forward_args tni_defaults_nn_margin_ranking_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_margin_ranking_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_margin_ranking_loss = {tni_params_nn_margin_ranking_loss_forward,
+    &tni_defaults_nn_margin_ranking_loss_forward, tni_names_nn_margin_ranking_loss_forward, NULL,
+    3, 3, 1, 0, sizeof(tn_nn_margin_ranking_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_margin_ranking_loss) = {"MarginRankingLoss", &tni_make_margin_ranking_loss, &tni_call_margin_ranking_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_margin_ranking_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hinge_embedding_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hinge_embedding_loss);
+static const tn_param tni_params_nn_hinge_embedding_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hinge_embedding_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_hinge_embedding_loss_args tni_defaults_nn_hinge_embedding_loss = {1,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hinge_embedding_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hinge_embedding_loss = {tni_params_nn_hinge_embedding_loss,
+    &tni_defaults_nn_hinge_embedding_loss, tni_names_nn_hinge_embedding_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_hinge_embedding_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_hinge_embedding_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_hinge_embedding_loss_forward_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_hinge_embedding_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_hinge_embedding_loss_forward_args tni_defaults_nn_hinge_embedding_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_hinge_embedding_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_hinge_embedding_loss = {tni_params_nn_hinge_embedding_loss_forward,
+    &tni_defaults_nn_hinge_embedding_loss_forward, tni_names_nn_hinge_embedding_loss_forward, NULL,
+    2, 2, 1, 0, sizeof(tn_nn_hinge_embedding_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hinge_embedding_loss) = {"HingeEmbeddingLoss", &tni_make_hinge_embedding_loss, &tni_call_hinge_embedding_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hinge_embedding_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_soft_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_soft_margin_loss);
+static const tn_param tni_params_nn_soft_margin_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_soft_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_soft_margin_loss_args tni_defaults_nn_soft_margin_loss = {TN_REDUCTION_MEAN,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_soft_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_soft_margin_loss = {tni_params_nn_soft_margin_loss,
+    &tni_defaults_nn_soft_margin_loss, tni_names_nn_soft_margin_loss, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_soft_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_soft_margin_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_soft_margin_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_soft_margin_loss_forward_args tni_defaults_nn_soft_margin_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_soft_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_soft_margin_loss = {tni_params_nn_soft_margin_loss_forward,
+    &tni_defaults_nn_soft_margin_loss_forward, tni_names_nn_soft_margin_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_soft_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_soft_margin_loss) = {"SoftMarginLoss", &tni_make_soft_margin_loss, &tni_call_soft_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_soft_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_embedding_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_embedding_loss);
+static const tn_param tni_params_nn_cosine_embedding_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args, margin), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args, reduction),
+     0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cosine_embedding_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_cosine_embedding_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_cosine_embedding_loss_args tni_defaults_nn_cosine_embedding_loss = {0,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cosine_embedding_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cosine_embedding_loss = {tni_params_nn_cosine_embedding_loss,
+    &tni_defaults_nn_cosine_embedding_loss, tni_names_nn_cosine_embedding_loss, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_cosine_embedding_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_cosine_embedding_loss_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, input1), 0, -1,
+     NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, input2), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_cosine_embedding_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_cosine_embedding_loss_forward_args tni_defaults_nn_cosine_embedding_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_cosine_embedding_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_cosine_embedding_loss = {tni_params_nn_cosine_embedding_loss_forward,
+    &tni_defaults_nn_cosine_embedding_loss_forward, tni_names_nn_cosine_embedding_loss_forward,
+    NULL, 3, 3, 1, 0, sizeof(tn_nn_cosine_embedding_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1,
+    2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cosine_embedding_loss) = {"CosineEmbeddingLoss", &tni_make_cosine_embedding_loss, &tni_call_cosine_embedding_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cosine_embedding_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_triplet_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_triplet_margin_loss);
+static const tn_param tni_params_nn_triplet_margin_loss[] = {
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, margin), 0, -1,
+     NULL},
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, p), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, eps), 0, -1, NULL},
+    {"swap", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, swap), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_triplet_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_triplet_margin_loss_args tni_defaults_nn_triplet_margin_loss = {1, 2, 1e-06,
+    false, TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_triplet_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_triplet_margin_loss = {tni_params_nn_triplet_margin_loss,
+    &tni_defaults_nn_triplet_margin_loss, tni_names_nn_triplet_margin_loss, NULL, 7, 0, 0, 0,
+    sizeof(tn_nn_triplet_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_triplet_margin_loss_forward[] = {
+    {"anchor", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, anchor), 0, -1,
+     NULL},
+    {"positive", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, positive), 0, -1,
+     NULL},
+    {"negative", TN_T_TENSOR, 0, offsetof(tn_nn_triplet_margin_loss_forward_args, negative), 0, -1,
+     NULL},
+};
+static const tn_nn_triplet_margin_loss_forward_args tni_defaults_nn_triplet_margin_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_triplet_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_triplet_margin_loss = {tni_params_nn_triplet_margin_loss_forward,
+    &tni_defaults_nn_triplet_margin_loss_forward, tni_names_nn_triplet_margin_loss_forward, NULL,
+    3, 3, 1, 0, sizeof(tn_nn_triplet_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_triplet_margin_loss) = {"TripletMarginLoss", &tni_make_triplet_margin_loss, &tni_call_triplet_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_triplet_margin_loss_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
@@ -2201,6 +2481,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_adaptive_avg_pool3d,
         &tni_module_lp_pool1d,
         &tni_module_lp_pool2d,
+        &tni_module_cosine_similarity,
+        &tni_module_pairwise_distance,
         &tni_module_unfold,
         &tni_module_fold,
         &tni_module_linear,
@@ -2220,6 +2502,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_kl_div_loss,
         &tni_module_bce_loss,
         &tni_module_bce_with_logits_loss,
+        &tni_module_margin_ranking_loss,
+        &tni_module_hinge_embedding_loss,
+        &tni_module_soft_margin_loss,
+        &tni_module_cosine_embedding_loss,
+        &tni_module_triplet_margin_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -2557,6 +2844,46 @@ TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_int
     const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
     return tn_nn_lp_pool2d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
+    const tn_nn_cosine_similarity_args *args) {
+    return tn_module_make(file, line, &tni_module_cosine_similarity, args);
+}
+TN_API tn_module *tnp_nn_cosine_similarity(int64_t dim, double eps, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_cosine_similarity_args a = {dim, eps, dtype, device, 0};
+    return tn_nn_cosine_similarity_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_cosine_similarity_forward_at(const char *file, int line,
+    const tn_nn_cosine_similarity_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_cosine_similarity, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_cosine_similarity_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2)
+    {
+    const tn_nn_cosine_similarity_forward_args a = {module, x1, x2};
+    return tn_nn_cosine_similarity_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_pairwise_distance_at(const char *file, int line,
+    const tn_nn_pairwise_distance_args *args) {
+    return tn_module_make(file, line, &tni_module_pairwise_distance, args);
+}
+TN_API tn_module *tnp_nn_pairwise_distance(double p, double eps, bool keepdim, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_pairwise_distance_args a = {p, eps, keepdim, dtype, device, 0};
+    return tn_nn_pairwise_distance_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_pairwise_distance_forward_at(const char *file, int line,
+    const tn_nn_pairwise_distance_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_pairwise_distance, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_pairwise_distance_forward(tn_module *module, tn_tensor *x1, tn_tensor *x2)
+    {
+    const tn_nn_pairwise_distance_forward_args a = {module, x1, x2};
+    return tn_nn_pairwise_distance_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_unfold_at(const char *file, int line, const tn_nn_unfold_args *args) {
     return tn_module_make(file, line, &tni_module_unfold, args);
 }
@@ -2803,6 +3130,106 @@ TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tens
     tn_tensor *target) {
     const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
     return tn_nn_bce_with_logits_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_margin_ranking_loss_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_margin_ranking_loss, args);
+}
+TN_API tn_module *tnp_nn_margin_ranking_loss(double margin, tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_margin_ranking_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_margin_ranking_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_margin_ranking_loss_forward_at(const char *file, int line,
+    const tn_nn_margin_ranking_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_margin_ranking_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_margin_ranking_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target) {
+    const tn_nn_margin_ranking_loss_forward_args a = {module, input1, input2, target};
+    return tn_nn_margin_ranking_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_hinge_embedding_loss, args);
+}
+TN_API tn_module *tnp_nn_hinge_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hinge_embedding_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_hinge_embedding_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_hinge_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_hinge_embedding_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_hinge_embedding_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_hinge_embedding_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_hinge_embedding_loss_forward_args a = {module, input, target};
+    return tn_nn_hinge_embedding_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_soft_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_soft_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_soft_margin_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_soft_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_soft_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_soft_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_soft_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_soft_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_cosine_embedding_loss, args);
+}
+TN_API tn_module *tnp_nn_cosine_embedding_loss(double margin, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_cosine_embedding_loss_args a = {margin, reduction, dtype, device, 0};
+    return tn_nn_cosine_embedding_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_cosine_embedding_loss_forward_at(const char *file, int line,
+    const tn_nn_cosine_embedding_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_cosine_embedding_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_cosine_embedding_loss_forward(tn_module *module, tn_tensor *input1,
+    tn_tensor *input2, tn_tensor *target) {
+    const tn_nn_cosine_embedding_loss_forward_args a = {module, input1, input2, target};
+    return tn_nn_cosine_embedding_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_triplet_margin_loss_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_triplet_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_triplet_margin_loss(double margin, double p, double eps, bool swap,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_triplet_margin_loss_args a = {margin, p, eps, swap, reduction, dtype, device, 0};
+    return tn_nn_triplet_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_triplet_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_triplet_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_triplet_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tensor *anchor,
+    tn_tensor *positive, tn_tensor *negative) {
+    const tn_nn_triplet_margin_loss_forward_args a = {module, anchor, positive, negative};
+    return tn_nn_triplet_margin_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {

@@ -89,4 +89,72 @@ TN_MODULE(
     .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
     .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
 
+/* --- margins and pairs ------------------------------------------------------------------------ */
+
+static bool margin_ranking_loss_forward(tn_mframe *f) {
+    TN_FORWARD(margin_ranking_loss, s, a, f);
+    const int dims = tn_ndim(a->input1);
+    if (tn_ndim(a->input2) != dims || tn_ndim(a->target) != dims)
+        return tni_nn_error(TN_INVALID,
+                            "input1, input2 and target have %d, %d and %d dimensions, expected the "
+                            "same number",
+                            dims, tn_ndim(a->input2), tn_ndim(a->target));
+    return (f->out[0] = tnp_margin_ranking_loss(a->input1, a->input2, a->target, s->o.margin,
+                                                s->o.reduction)) != NULL;
+}
+/* max(0, -target (input1 - input2) + margin), with target 1 if input1 should rank higher, else -1.
+ */
+TN_MODULE(margin_ranking_loss, "MarginRankingLoss(float margin=0.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input1, input2, target (*) -> () or (*)",
+                 .example = "tn_nn_margin_ranking_loss(.margin = 0.5)"),
+          .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
+          .forward = margin_ranking_loss_forward,
+          .sample = ": (2,3) (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4) (4)")
+
+LOSS_FORWARD(hinge_embedding_loss,
+             tnp_hinge_embedding_loss(a->input, a->target, s->o.margin, s->o.reduction))
+/* input where target is 1, max(0, margin - input) where it is -1. */
+TN_MODULE(hinge_embedding_loss, "HingeEmbeddingLoss(float margin=1.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)",
+                 .example = "tn_nn_hinge_embedding_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = hinge_embedding_loss_forward,
+          .sample = ": (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4)")
+
+LOSS_FORWARD(soft_margin_loss, tnp_soft_margin_loss(a->input, a->target, s->o.reduction))
+/* log(1 + exp(-target input)), with target 1 or -1. */
+TN_MODULE(soft_margin_loss, "SoftMarginLoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_soft_margin_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = soft_margin_loss_forward,
+          .sample = ": (2,3) (2,3) | reduction=sum: (4) (4)")
+
+LOSS_FORWARD(cosine_embedding_loss, tnp_cosine_embedding_loss(a->input1, a->input2, a->target,
+                                                              s->o.margin, s->o.reduction))
+/* 1 - c where target is 1, max(0, c - margin) where it is -1, with c the cosine of the angle. */
+TN_MODULE(cosine_embedding_loss, "CosineEmbeddingLoss(float margin=0.0, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input1, input2 (N, D), target (N), or (D) and () -> () or (N)",
+                 .example = "tn_nn_cosine_embedding_loss()"),
+          .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
+          .forward = cosine_embedding_loss_forward,
+          .sample = ": (4,3) (4,3) (4):i64<2 | margin=0.5 reduction=sum: (3) (3) ()")
+
+static bool triplet_margin_loss_build(tn_module *m) {
+    TN_SELF(triplet_margin_loss, s, m);
+    return s->o.margin > 0 ||
+           tni_nn_error(TN_INVALID, "margin is %g, expected a positive number", s->o.margin);
+}
+LOSS_FORWARD(triplet_margin_loss,
+             tnp_triplet_margin_loss(a->anchor, a->positive, a->negative, s->o.margin, s->o.p,
+                                     s->o.eps, s->o.swap, s->o.reduction))
+/* max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the difference.
+ */
+TN_MODULE(triplet_margin_loss,
+          "TripletMarginLoss(float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, "
+          "Reduction reduction=mean)",
+          TN_DOC(.shapes = "anchor, positive, negative (*, D) -> () or (*)",
+                 .example = "tn_nn_triplet_margin_loss(.p = 1)"),
+          .call = "(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
+          .build = triplet_margin_loss_build, .forward = triplet_margin_loss_forward,
+          .sample = ": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)")
+
 #undef LOSS_FORWARD

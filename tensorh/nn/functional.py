@@ -424,23 +424,6 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return _C.div(input, denominator, out=out) if out is not None else input / denominator
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """x1 . x2 / (|x1| |x2|) along dim of the shape to which both broadcast."""
-    dtype = _C.promote_types(x1.dtype, x2.dtype)
-    x1, x2 = x1.to(dtype), x2.to(dtype)
-    if x1.shape != x2.shape:
-        shape = _C.empty(x1.shape, device="meta").add(_C.empty(x2.shape, device="meta")).shape
-        x1, x2 = x1.expand(shape), x2.expand(shape)
-    x1 = x1 / _C.clamp_min(_C.norm(x1, 2, dim, True), eps)
-    x2 = x2 / _C.clamp_min(_C.norm(x2, 2, dim, True), eps)
-    return (x1 * x2).sum(dim)
-
-
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps along the last dimension."""
-    return _C.norm(x1 - x2 + eps, p, -1, keepdim)
-
-
 # --- losses --------------------------------------------------------------------------------------
 
 
@@ -668,7 +651,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return _reduce(_C.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    return _C.margin_ranking_loss(input1, input2, target, margin, reduction)
 
 
 def hinge_embedding_loss(
@@ -676,14 +659,12 @@ def hinge_embedding_loss(
 ):
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = _reduction(size_average, reduce, reduction)
-    far = _C.where(target != 1, _C.clamp_min(margin - input, 0), 0.0)
-    return _reduce(far + _C.where(target != -1, input, 0.0), reduction)
+    return _C.hinge_embedding_loss(input, target, margin, reduction)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target * input))."""
-    reduction = _reduction(size_average, reduce, reduction)
-    return _reduce(_C.softplus(-target * input, 1, math.inf), reduction)
+    return _C.soft_margin_loss(input, target, _reduction(size_average, reduce, reduction))
 
 
 def cosine_embedding_loss(
@@ -691,11 +672,7 @@ def cosine_embedding_loss(
 ):
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
     reduction = _reduction(size_average, reduce, reduction)
-    dim, eps = input1.ndim - 1, 1e-12
-    squares = ((input1 * input1).sum(dim) + eps) * ((input2 * input2).sum(dim) + eps)
-    cos = (input1 * input2).sum(dim) / _C.sqrt(squares)
-    near = _C.where(target == 1, 1 - cos, 0.0)
-    return _reduce(near + _C.where(target == -1, _C.clamp_min(cos - margin, 0), 0.0), reduction)
+    return _C.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
 
 def triplet_margin_loss(
@@ -714,8 +691,4 @@ def triplet_margin_loss(
     reduction = _reduction(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = _C.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return _reduce(_C.clamp_min(margin + near - far, 0), reduction)
+    return _C.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)

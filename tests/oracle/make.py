@@ -337,6 +337,30 @@ def torch_bce(input, target):
     return F.binary_cross_entropy(input, target, reduction="none")
 
 
+def functional(name):
+    """F's loss alone: torch's own of that name without a reduction gives every element, unlike its schema, and checks less."""
+    def call(*args, **kwargs):
+        if isinstance(args[-1], str):  # F has older options before the reduction
+            args, kwargs["reduction"] = args[:-1], args[-1]
+        return getattr(F, name)(*args, **kwargs)
+
+    return call
+
+
+torch_margin_ranking_loss = functional("margin_ranking_loss")
+torch_hinge_embedding_loss = functional("hinge_embedding_loss")
+torch_cosine_embedding_loss = functional("cosine_embedding_loss")
+torch_triplet_margin_loss = functional("triplet_margin_loss")
+
+
+def torch_soft_margin_loss(input, target, reduction="mean"):
+    """torch's own has no gradient of target."""
+    if not target.requires_grad:
+        return F.soft_margin_loss(input, target, reduction=reduction)
+    loss = torch.log(1 + torch.exp(-target * input))
+    return loss if reduction == "none" else getattr(loss, reduction)()
+
+
 def torch_nll_loss_plain(input, target, weight=None, ignore_index=-100, reduction="mean"):
     weight = None if weight is None else weight.to(input.dtype)
     return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)

@@ -329,6 +329,8 @@ def not_compared(row, case, text):
         **dict.fromkeys(("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn"), huge),
         "local_response_norm": case.get("k") in ("0", "0.0"),  # x / |x|: the gradient is what rounding leaves
         "lp_pool1d": huge, "lp_pool2d": huge,  # the root of what is not finite
+        "cosine_embedding_loss": case["@grid"] == 3,  # 1 - 1 as the type rounds it
+        "soft_margin_loss": huge,  # torch's overflows
         "logsumexp": case.get("dim") == "[]",
         "index_add": case["@size"][1] == "0", "randint": dtype == "bfloat16",
         "softmax": is_complex and "dtype=" in text, "log_softmax": is_complex and "dtype=" in text,

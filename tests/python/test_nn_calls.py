@@ -304,9 +304,25 @@ def test_older_options_of_losses_are_translated():
         ({"reduce": False}, "none"),
         ({"reduce": False, "reduction": "sum"}, "none"),
     ):
-        for loss in (nn.MSELoss, nn.CrossEntropyLoss, nn.BCELoss, nn.KLDivLoss, nn.SmoothL1Loss):
+        for loss in (nn.MSELoss, nn.CrossEntropyLoss, nn.KLDivLoss, nn.TripletMarginLoss):
             with pytest.warns(UserWarning, match=f"please use reduction='{word}'"):
                 assert loss(**named).reduction == word
+
+
+def test_losses_of_margins_refuse_what_torch_refuses():
+    x = torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="2, 2 and 1 dimensions"):
+        nn.MarginRankingLoss()(x, x, x[0])
+    with pytest.raises(RuntimeError, match="margin is -1, expected a positive number"):
+        nn.TripletMarginLoss(margin=-1)
+    with pytest.raises(RuntimeError, match="so input1 and input2 need 2"):
+        nn.CosineEmbeddingLoss()(x[0], x[0], torch.ones(2))
+    with pytest.raises(RuntimeError, match="target does not broadcast to the shape of input"):
+        nn.SoftMarginLoss()(x[0], x)
+    with pytest.raises(RuntimeError, match="expected a common dtype that is floating, got int64"):
+        nn.functional.cosine_similarity(x.long(), x.long())
+    hinge = nn.functional.hinge_embedding_loss
+    assert hinge(x.long() * 0, -x.long(), margin=1.7, reduction="sum") == 6
 
 
 def test_arguments_given_twice_or_too_many_are_refused():

@@ -439,6 +439,48 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tenso
     .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
 #endif
 
+/* --- distances and angles between vectors, pair by pair --- */
+
+/* The p-norm of x1 - x2 + eps along the last dimension.
+ *   schema  pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool
+ *           keepdim=False) -> Tensor
+ *   shapes  x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim
+ *   example tn_pairwise_distance(x, y) */
+typedef struct tn_pairwise_distance_args {
+    double p, eps;
+    bool keepdim;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_pairwise_distance_args;
+TN_USE_RESULT TN_API tn_tensor *tn_pairwise_distance_at(const char *file, int line,
+    const tn_pairwise_distance_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pairwise_distance(tn_tensor *x1, tn_tensor *x2, double p,
+    double eps, bool keepdim);
+#ifndef __cplusplus
+#define tn_pairwise_distance(x1_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_pairwise_distance, \
+    .p = 2, .eps = 1e-06, .x1 = x1_, .x2 = __VA_ARGS__))
+#endif
+
+/* x1 . x2 / (|x1| |x2|) along dim of the shape to which both broadcast, where each length counts as
+ * at least eps.
+ *   schema  cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
+ *   shapes  x1, x2 (*), broadcast together -> (*) without dim
+ *   example tn_cosine_similarity(x, y) */
+typedef struct tn_cosine_similarity_args {
+    int64_t dim;
+    double eps;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_cosine_similarity_args;
+TN_USE_RESULT TN_API tn_tensor *tn_cosine_similarity_at(const char *file, int line,
+    const tn_cosine_similarity_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cosine_similarity(tn_tensor *x1, tn_tensor *x2, int64_t dim,
+    double eps);
+#ifndef __cplusplus
+#define tn_cosine_similarity(x1_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_cosine_similarity, \
+    .dim = 1, .eps = 1e-08, .x1 = x1_, .x2 = __VA_ARGS__))
+#endif
+
 /* --- the windows of a plane as columns (F.unfold) and the sum of columns back into a plane
  * (F.fold): each is the other's gradient --- */
 
@@ -814,6 +856,117 @@ TN_USE_RESULT TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target,
 #ifndef __cplusplus
 #define tn_kl_div(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_kl_div, \
     .reduction = TN_BATCH_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
+#endif
+
+/* --- losses of margins and pairs, composed of pointwise rows --- */
+
+/* max(0, -target (input1 - input2) + margin), with target 1 if input1 should rank higher, else -1.
+
+ *   schema  margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0,
+ *           Reduction reduction=mean) -> Tensor
+ *   shapes  input1, input2, target (*), broadcast together -> () or (*)
+ *   example tn_margin_ranking_loss(x, y, t) */
+typedef struct tn_margin_ranking_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_margin_ranking_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_margin_ranking_loss_at(const char *file, int line,
+    const tn_margin_ranking_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_margin_ranking_loss(tn_tensor *input1, tn_tensor *input2,
+    tn_tensor *target, double margin, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_margin_ranking_loss(input1_, input2_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_margin_ranking_loss, .reduction = TN_REDUCTION_MEAN, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__))
+#endif
+
+/* input where target is 1, max(0, margin - input) where it is -1, the sum of both elsewhere.
+ *   schema  hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, Reduction
+ *           reduction=mean) -> Tensor
+ *   shapes  input, target (*), broadcast together -> () or (*)
+ *   example tn_hinge_embedding_loss(x, t) */
+typedef struct tn_hinge_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_hinge_embedding_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_hinge_embedding_loss_at(const char *file, int line,
+    const tn_hinge_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_hinge_embedding_loss(tn_tensor *input, tn_tensor *target,
+    double margin, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_hinge_embedding_loss(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_hinge_embedding_loss, .margin = 1, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__))
+#endif
+
+/* log(1 + exp(-target input)), with target 1 or -1.
+ *   schema  soft_margin_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor
+ *   shapes  input (*) floating or complex, target broadcast to it -> () or (*)
+ *   example tn_soft_margin_loss(x, t) */
+typedef struct tn_soft_margin_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_soft_margin_loss_at(const char *file, int line,
+    const tn_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_soft_margin_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_soft_margin_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_soft_margin_loss, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
+#endif
+
+/* 1 - c where target is 1, max(0, c - margin) where it is -1, 0 elsewhere, where c is the cosine of
+ * the angle between the vectors input1 and input2.
+ *   schema  cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0,
+ *           Reduction reduction=mean) -> Tensor
+ *   shapes  input1, input2 (N, D), target (N), or (D) and () -> () or (N)
+ *   example tn_cosine_embedding_loss(x, y, t) */
+typedef struct tn_cosine_embedding_loss_args {
+    double margin;
+    tn_reduction reduction;
+    tn_tensor *input1, *input2, *target;
+    TNI_NAMED_OPTIONS
+} tn_cosine_embedding_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_cosine_embedding_loss_at(const char *file, int line,
+    const tn_cosine_embedding_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cosine_embedding_loss(tn_tensor *input1, tn_tensor *input2,
+    tn_tensor *target, double margin, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_cosine_embedding_loss(input1_, input2_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_cosine_embedding_loss, .reduction = TN_REDUCTION_MEAN, .input1 = input1_, \
+    .input2 = input2_, .target = __VA_ARGS__))
+#endif
+
+/* max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the distance of
+ * pairwise_distance; with swap, the smaller of d(anchor, negative) and d(positive, negative)
+ * (Balntas et al. 2016, Learning local feature descriptors with triplets).
+ *   schema  triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float
+ *           margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, Reduction reduction=mean)
+ *           -> Tensor
+ *   shapes  anchor, positive, negative (*, D), broadcast together -> () or (*)
+ *   example tn_triplet_margin_loss(x, y, z) */
+typedef struct tn_triplet_margin_loss_args {
+    double margin, p, eps;
+    bool swap;
+    tn_reduction reduction;
+    tn_tensor *anchor, *positive, *negative;
+    TNI_NAMED_OPTIONS
+} tn_triplet_margin_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_triplet_margin_loss_at(const char *file, int line,
+    const tn_triplet_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_triplet_margin_loss(tn_tensor *anchor, tn_tensor *positive,
+    tn_tensor *negative, double margin, double p, double eps, bool swap, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_triplet_margin_loss(anchor_, positive_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_triplet_margin_loss, .margin = 1, .p = 2, .eps = 1e-06, \
+    .reduction = TN_REDUCTION_MEAN, .anchor = anchor_, .positive = positive_, \
+    .negative = __VA_ARGS__))
 #endif
 
 /* --- the largest element of each window, its gradient, and that gradient's derivative:

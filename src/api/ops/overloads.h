@@ -892,6 +892,30 @@ template <class K = as_objects> inline typename K::one cosh(tensor_ref self, out
 template <class K = as_objects> inline typename K::one cosh_(tensor_ref self, site at = site()) {
     return K::write(tn_cosh_inplace_at, at, {nullptr, self.value});
 }
+struct cosine_embedding_loss_options {
+    typedef cosine_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cosine_embedding_loss(tensor_ref input1, tensor_ref input2, tensor_ref target, first_option<double> margin = 0, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_cosine_embedding_loss_at, at, {margin.value, reduction, input1.value,
+        input2.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cosine_embedding_loss(tensor_ref input1, tensor_ref input2, tensor_ref target, cosine_embedding_loss_options o, site at = site()) {
+    return K::call(tn_cosine_embedding_loss_at, at, {o.margin, o.reduction, input1.value,
+        input2.value, target.value});
+}
+struct cosine_similarity_options {
+    typedef cosine_similarity_options self_;
+    TNI_OPTION(integer, dim, 1)
+    TNI_OPTION(double, eps, 1e-08)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cosine_similarity(tensor_ref x1, tensor_ref x2, integer dim = 1, double eps = 1e-08, site at = site()) {
+    return K::call(tn_cosine_similarity_at, at, {dim.value, eps, x1.value, x2.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cosine_similarity(tensor_ref x1, tensor_ref x2, cosine_similarity_options o, site at = site()) {
+    return K::call(tn_cosine_similarity_at, at, {o.dim.value, o.eps, x1.value, x2.value});
+}
 struct count_nonzero_options {
     typedef count_nonzero_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -1814,6 +1838,19 @@ template <class K = as_objects> inline typename K::one heaviside(tensor_ref self
 template <class K = as_objects> inline typename K::one heaviside_(tensor_ref self,
     tensor_ref values, site at = site()) {
     return K::write(tn_heaviside_inplace_at, at, {nullptr, self.value, values.value});
+}
+struct hinge_embedding_loss_options {
+    typedef hinge_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hinge_embedding_loss(tensor_ref input, tensor_ref target, first_option<double> margin = 1, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_hinge_embedding_loss_at, at, {margin.value, reduction, input.value,
+        target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hinge_embedding_loss(tensor_ref input, tensor_ref target, hinge_embedding_loss_options o, site at = site()) {
+    return K::call(tn_hinge_embedding_loss_at, at, {o.margin, o.reduction, input.value,
+        target.value});
 }
 struct huber_loss_options {
     typedef huber_loss_options self_;
@@ -2841,6 +2878,15 @@ template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type
     return K::call(tn_lu_unpack_at, at, {o.out, o.unpack_data.value, o.unpack_pivots.value,
         LU_data.value, LU_pivots.value}, o.out);
 }
+typedef cosine_embedding_loss_options margin_ranking_loss_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one margin_ranking_loss(tensor_ref input1, tensor_ref input2, tensor_ref target, first_option<double> margin = 0, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_margin_ranking_loss_at, at, {margin.value, reduction, input1.value,
+        input2.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one margin_ranking_loss(tensor_ref input1, tensor_ref input2, tensor_ref target, margin_ranking_loss_options o, site at = site()) {
+    return K::call(tn_margin_ranking_loss_at, at, {o.margin, o.reduction, input1.value,
+        input2.value, target.value});
+}
 template <class K = as_objects> inline typename K::one masked_fill(tensor_ref self,
     tensor_ref mask, tensor_or_number value, out_options o = {}, site at = site()) {
     return K::call(tn_masked_fill_at, at, {o.out.value, self.value, mask.value, value.value,
@@ -3277,6 +3323,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one pad(tensor_
     int_list pad, pad_options o, site at = site()) {
     return K::call(tn_pad_at, at, {o.mode, o.value, input.value, pad.value});
 }
+struct pairwise_distance_options {
+    typedef pairwise_distance_options self_;
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, keepdim, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pairwise_distance(tensor_ref x1, tensor_ref x2, first_option<double> p = 2, double eps = 1e-06, flag keepdim = false, site at = site()) {
+    return K::call(tn_pairwise_distance_at, at, {p.value, eps, keepdim.value, x1.value, x2.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pairwise_distance(tensor_ref x1, tensor_ref x2, pairwise_distance_options o, site at = site()) {
+    return K::call(tn_pairwise_distance_at, at, {o.p, o.eps, o.keepdim.value, x1.value, x2.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(tensor_ref self,
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
@@ -3698,6 +3756,13 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one smooth_l1_l
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one smooth_l1_loss(tensor_ref input, tensor_ref target, smooth_l1_loss_options o, site at = site()) {
     return K::call(tn_smooth_l1_loss_at, at, {o.reduction, o.beta, input.value, target.value});
+}
+typedef l1_loss_options soft_margin_loss_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one soft_margin_loss(tensor_ref input, tensor_ref target, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_soft_margin_loss_at, at, {reduction, input.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one soft_margin_loss(tensor_ref input, tensor_ref target, soft_margin_loss_options o, site at = site()) {
+    return K::call(tn_soft_margin_loss_at, at, {o.reduction, input.value, target.value});
 }
 typedef cumprod_options softmax_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one softmax(tensor_ref self,
@@ -4284,6 +4349,22 @@ template <class K = as_objects> inline typename K::one tril_(tensor_ref self, in
     site at = site()) {
     return K::write(tn_tril_inplace_at, at, {nullptr, diagonal.value, self.value});
 }
+struct triplet_margin_loss_options {
+    typedef triplet_margin_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, swap, false)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one triplet_margin_loss(tensor_ref anchor, tensor_ref positive, tensor_ref negative, first_option<double> margin = 1, double p = 2, double eps = 1e-06, flag swap = false, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_triplet_margin_loss_at, at, {margin.value, p, eps, swap.value, reduction,
+        anchor.value, positive.value, negative.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one triplet_margin_loss(tensor_ref anchor, tensor_ref positive, tensor_ref negative, triplet_margin_loss_options o, site at = site()) {
+    return K::call(tn_triplet_margin_loss_at, at, {o.margin, o.p, o.eps, o.swap.value, o.reduction,
+        anchor.value, positive.value, negative.value});
+}
 typedef tril_options triu_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one triu(tensor_ref self,
     integer diagonal = 0, site at = site()) {
@@ -4538,6 +4619,8 @@ TNI_TN_END
 #define tn_cos_(...) tn::cos_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cosh(...) tn::cosh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cosh_(...) tn::cosh_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cosine_embedding_loss(...) tn::cosine_embedding_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cosine_similarity(...) tn::cosine_similarity<tn::detail::as_c>(__VA_ARGS__)
 #define tn_count_nonzero(...) tn::count_nonzero<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cross_entropy(...) tn::cross_entropy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)
@@ -4677,6 +4760,7 @@ TNI_TN_END
 #define tn_hardtanh_(...) tn::hardtanh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_heaviside(...) tn::heaviside<tn::detail::as_c>(__VA_ARGS__)
 #define tn_heaviside_(...) tn::heaviside_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_hinge_embedding_loss(...) tn::hinge_embedding_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_huber_loss(...) tn::huber_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot(...) tn::hypot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot_(...) tn::hypot_<tn::detail::as_c>(__VA_ARGS__)
@@ -4801,6 +4885,7 @@ TNI_TN_END
 #define tn_lt_scalar_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lu_solve(...) tn::lu_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lu_unpack(...) tn::lu_unpack<tn::detail::as_c>(__VA_ARGS__)
+#define tn_margin_ranking_loss(...) tn::margin_ranking_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_(...) tn::masked_fill_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_masked_fill_scalar(...) tn::masked_fill<tn::detail::as_c>(__VA_ARGS__)
@@ -4864,6 +4949,7 @@ TNI_TN_END
 #define tn_ormqr(...) tn::ormqr<tn::detail::as_c>(__VA_ARGS__)
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pad(...) tn::pad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pairwise_distance(...) tn::pairwise_distance<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
@@ -4938,6 +5024,7 @@ TNI_TN_END
 #define tn_slice(...) tn::slice<tn::detail::as_c>(__VA_ARGS__)
 #define tn_slogdet(...) tn::slogdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_smooth_l1_loss(...) tn::smooth_l1_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_soft_margin_loss(...) tn::soft_margin_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax(...) tn::softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softmax_backward(...) tn::softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softplus(...) tn::softplus<tn::detail::as_c>(__VA_ARGS__)
@@ -5084,6 +5171,7 @@ TNI_TN_END
 #define tn_triangular_solve(...) tn::triangular_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril(...) tn::tril<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tril_(...) tn::tril_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_triplet_margin_loss(...) tn::triplet_margin_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_triu(...) tn::triu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_triu_(...) tn::triu_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_trunc(...) tn::trunc<tn::detail::as_c>(__VA_ARGS__)

@@ -1099,6 +1099,86 @@ template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d
 typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
 }
 namespace nn {
+struct cosine_similarity_options {
+    typedef cosine_similarity_options self_;
+    TNI_OPTION(integer, dim, 1)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one cosine_similarity_forward(tn_module *module,
+    tensor_ref x1, tensor_ref x2, site at = site()) {
+    return K::call(tn_nn_cosine_similarity_forward_at, at, {module, x1.value, x2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class cosine_similarity : public detail::module_of<K,
+    tn_nn_cosine_similarity_self> {
+  public:
+    explicit cosine_similarity(integer dim = 1, double eps = 1e-08, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_cosine_similarity_args a = {dim.value, eps, dtype, device, 0};
+        this->made(tn_nn_cosine_similarity_at(at.file, at.line, &a));
+    }
+    explicit cosine_similarity(cosine_similarity_options o, site at = site::here()) {
+        const tn_nn_cosine_similarity_args a = {o.dim.value, o.eps, o.dtype, o.device, 0};
+        this->made(tn_nn_cosine_similarity_at(at.file, at.line, &a));
+    }
+    explicit cosine_similarity(const nn::module &m, site at = site::here()) {
+        this->same(m, "cosine_similarity", at);
+    }
+    typename K::one operator()(tensor_ref x1, tensor_ref x2, site at = site::here()) const {
+        return K::call(tn_nn_cosine_similarity_forward_at, at, {this->p_, x1.value, x2.value});
+    }
+};
+}
+typedef rows::cosine_similarity<detail::as_objects> cosine_similarity;
+}
+namespace nn {
+struct pairwise_distance_options {
+    typedef pairwise_distance_options self_;
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, keepdim, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one pairwise_distance_forward(tn_module *module,
+    tensor_ref x1, tensor_ref x2, site at = site()) {
+    return K::call(tn_nn_pairwise_distance_forward_at, at, {module, x1.value, x2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class pairwise_distance : public detail::module_of<K,
+    tn_nn_pairwise_distance_self> {
+  public:
+    explicit pairwise_distance(first_option<double> p = 2, double eps = 1e-06,
+        flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_pairwise_distance_args a = {p.value, eps, keepdim.value, dtype, device, 0};
+        this->made(tn_nn_pairwise_distance_at(at.file, at.line, &a));
+    }
+    explicit pairwise_distance(pairwise_distance_options o, site at = site::here()) {
+        const tn_nn_pairwise_distance_args a = {o.p, o.eps, o.keepdim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_pairwise_distance_at(at.file, at.line, &a));
+    }
+    explicit pairwise_distance(const nn::module &m, site at = site::here()) {
+        this->same(m, "pairwise_distance", at);
+    }
+    typename K::one operator()(tensor_ref x1, tensor_ref x2, site at = site::here()) const {
+        return K::call(tn_nn_pairwise_distance_forward_at, at, {this->p_, x1.value, x2.value});
+    }
+};
+}
+typedef rows::pairwise_distance<detail::as_objects> pairwise_distance;
+}
+namespace nn {
 struct unfold_options {
     typedef unfold_options self_;
     TNI_OPTION(kept_size_list, dilation, {1})
@@ -1766,6 +1846,215 @@ template <class K> class bce_with_logits_loss : public detail::module_of<K,
 };
 }
 typedef rows::bce_with_logits_loss<detail::as_objects> bce_with_logits_loss;
+}
+namespace nn {
+struct margin_ranking_loss_options {
+    typedef margin_ranking_loss_options self_;
+    TNI_OPTION(double, margin, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one margin_ranking_loss_forward(tn_module *module, tensor_ref input1, tensor_ref input2, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_margin_ranking_loss_forward_at, at, {module, input1.value, input2.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class margin_ranking_loss : public detail::module_of<K,
+    tn_nn_margin_ranking_loss_self> {
+  public:
+    explicit margin_ranking_loss(first_option<double> margin = 0,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_margin_ranking_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_margin_ranking_loss_at(at.file, at.line, &a));
+    }
+    explicit margin_ranking_loss(margin_ranking_loss_options o, site at = site::here()) {
+        const tn_nn_margin_ranking_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_margin_ranking_loss_at(at.file, at.line, &a));
+    }
+    explicit margin_ranking_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "margin_ranking_loss", at);
+    }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, tensor_ref target,
+        site at = site::here()) const {
+        return K::call(tn_nn_margin_ranking_loss_forward_at, at, {this->p_, input1.value, input2.value,
+            target.value});
+    }
+};
+}
+typedef rows::margin_ranking_loss<detail::as_objects> margin_ranking_loss;
+}
+namespace nn {
+struct hinge_embedding_loss_options {
+    typedef hinge_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one hinge_embedding_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_hinge_embedding_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class hinge_embedding_loss : public detail::module_of<K,
+    tn_nn_hinge_embedding_loss_self> {
+  public:
+    explicit hinge_embedding_loss(first_option<double> margin = 1,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hinge_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_hinge_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit hinge_embedding_loss(hinge_embedding_loss_options o, site at = site::here()) {
+        const tn_nn_hinge_embedding_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_hinge_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit hinge_embedding_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "hinge_embedding_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_hinge_embedding_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::hinge_embedding_loss<detail::as_objects> hinge_embedding_loss;
+}
+namespace nn {
+struct soft_margin_loss_options {
+    typedef soft_margin_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one soft_margin_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_soft_margin_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class soft_margin_loss : public detail::module_of<K,
+    tn_nn_soft_margin_loss_self> {
+  public:
+    explicit soft_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_soft_margin_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit soft_margin_loss(soft_margin_loss_options o, site at = site::here()) {
+        const tn_nn_soft_margin_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit soft_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "soft_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_soft_margin_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::soft_margin_loss<detail::as_objects> soft_margin_loss;
+}
+namespace nn {
+struct cosine_embedding_loss_options {
+    typedef cosine_embedding_loss_options self_;
+    TNI_OPTION(double, margin, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one cosine_embedding_loss_forward(tn_module *module, tensor_ref input1, tensor_ref input2, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_cosine_embedding_loss_forward_at, at, {module, input1.value, input2.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class cosine_embedding_loss : public detail::module_of<K,
+    tn_nn_cosine_embedding_loss_self> {
+  public:
+    explicit cosine_embedding_loss(first_option<double> margin = 0,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_cosine_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
+        this->made(tn_nn_cosine_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit cosine_embedding_loss(cosine_embedding_loss_options o, site at = site::here()) {
+        const tn_nn_cosine_embedding_loss_args a = {o.margin, o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_cosine_embedding_loss_at(at.file, at.line, &a));
+    }
+    explicit cosine_embedding_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "cosine_embedding_loss", at);
+    }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, tensor_ref target,
+        site at = site::here()) const {
+        return K::call(tn_nn_cosine_embedding_loss_forward_at, at, {this->p_, input1.value,
+            input2.value, target.value});
+    }
+};
+}
+typedef rows::cosine_embedding_loss<detail::as_objects> cosine_embedding_loss;
+}
+namespace nn {
+struct triplet_margin_loss_options {
+    typedef triplet_margin_loss_options self_;
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(double, p, 2)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(flag, swap, false)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one triplet_margin_loss_forward(tn_module *module, tensor_ref anchor, tensor_ref positive, tensor_ref negative, site at = site()) {
+    return K::call(tn_nn_triplet_margin_loss_forward_at, at, {module, anchor.value, positive.value,
+        negative.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class triplet_margin_loss : public detail::module_of<K,
+    tn_nn_triplet_margin_loss_self> {
+  public:
+    explicit triplet_margin_loss(first_option<double> margin = 1, double p = 2, double eps = 1e-06,
+        flag swap = false, tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_triplet_margin_loss_args a = {margin.value, p, eps, swap.value, reduction,
+            dtype, device, 0};
+        this->made(tn_nn_triplet_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit triplet_margin_loss(triplet_margin_loss_options o, site at = site::here()) {
+        const tn_nn_triplet_margin_loss_args a = {o.margin, o.p, o.eps, o.swap.value, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_triplet_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit triplet_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "triplet_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref anchor, tensor_ref positive, tensor_ref negative,
+        site at = site::here()) const {
+        return K::call(tn_nn_triplet_margin_loss_forward_at, at, {this->p_, anchor.value,
+            positive.value, negative.value});
+    }
+};
+}
+typedef rows::triplet_margin_loss<detail::as_objects> triplet_margin_loss;
 }
 namespace nn {
 struct batch_norm1d_options {
@@ -2749,6 +3038,14 @@ TNI_TN_END
     tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_similarity(...) \
+    tn::nn::rows::cosine_similarity<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_similarity_forward(...) \
+    tn::nn::cosine_similarity_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_pairwise_distance(...) \
+    tn::nn::rows::pairwise_distance<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_pairwise_distance_forward(...) \
+    tn::nn::pairwise_distance_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
@@ -2783,6 +3080,26 @@ TNI_TN_END
     tn::nn::rows::bce_with_logits_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_bce_with_logits_loss_forward(...) \
     tn::nn::bce_with_logits_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_margin_ranking_loss(...) \
+    tn::nn::rows::margin_ranking_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_margin_ranking_loss_forward(...) \
+    tn::nn::margin_ranking_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_hinge_embedding_loss(...) \
+    tn::nn::rows::hinge_embedding_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hinge_embedding_loss_forward(...) \
+    tn::nn::hinge_embedding_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_soft_margin_loss(...) \
+    tn::nn::rows::soft_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_soft_margin_loss_forward(...) \
+    tn::nn::soft_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_cosine_embedding_loss(...) \
+    tn::nn::rows::cosine_embedding_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cosine_embedding_loss_forward(...) \
+    tn::nn::cosine_embedding_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_triplet_margin_loss(...) \
+    tn::nn::rows::triplet_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_triplet_margin_loss_forward(...) \
+    tn::nn::triplet_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()

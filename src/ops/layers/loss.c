@@ -1,5 +1,6 @@
 /* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of
  * pointwise rows. */
+#include "loss.h"
 #include "../../autograd/give.h"
 #include "../../call/arguments.h"
 #include "../../cpu/lanes.h"
@@ -10,15 +11,14 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-/* The mean or sum of the elements, or all of them. */
-static tn_tensor *loss_reduced(tn_tensor *t, tn_reduction reduction) {
+TN_PRIV tn_tensor *tni_loss_reduced(tn_tensor *t, tn_reduction reduction) {
     if (reduction == TN_REDUCTION_MEAN) return tnp_mean(t, tn_no_dims(), false, TN_NO_DTYPE);
     if (reduction == TN_REDUCTION_SUM) return tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);
     return t;
 }
 
-static bool loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction) {
-    return (f->out[0] = loss_reduced(t, reduction)) != NULL;
+TN_PRIV bool tni_loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction) {
+    return (f->out[0] = tni_loss_reduced(t, reduction)) != NULL;
 }
 
 static bool loss_same_shape(tn_frame *f, const tn_tensor *input, const tn_tensor *target) {
@@ -390,7 +390,7 @@ static bool cross_distribution(tn_frame *f, tn_tensor *x, int dim, double smooth
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (a->weight) t = tnp_mul(t, tnp_reshape(a->weight, tni_ints(wide, x->ndim)));
     loss = tnp_neg(tnp_sum(tnp_mul(x, t), tni_ints(&d, 1), false, TN_NO_DTYPE));
-    return loss_result(f, loss, a->reduction);
+    return tni_loss_result(f, loss, a->reduction);
 }
 
 static bool cross_entropy_compose(tn_frame *f) {
@@ -446,7 +446,7 @@ TN_OPERATOR(
 
 static bool mse_loss_compose(tn_frame *f) {
     TN_ARGS(mse_loss, a, f);
-    return loss_result(f, tnp_square(tnp_sub(a->input, a->target, 1)), a->reduction);
+    return tni_loss_result(f, tnp_square(tnp_sub(a->input, a->target, 1)), a->reduction);
 }
 /* (input - target)^2. */
 TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
@@ -457,7 +457,7 @@ TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction
 
 static bool l1_loss_compose(tn_frame *f) {
     TN_ARGS(l1_loss, a, f);
-    return loss_result(f, tnp_abs(tnp_sub(a->input, a->target, 1)), a->reduction);
+    return tni_loss_result(f, tnp_abs(tnp_sub(a->input, a->target, 1)), a->reduction);
 }
 /* |input - target|. */
 TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
@@ -474,8 +474,8 @@ static bool smooth_l1_loss_compose(tn_frame *f) {
     /* Both branches of where are computed, so the square is kept finite outside of its own. */
     if (a->beta < 0)
         return tn_fail(f, TN_INVALID, "beta is %g, expected a non-negative value", a->beta);
-    if (a->beta == 0) return loss_result(f, size, a->reduction);
-    return loss_result(
+    if (a->beta == 0) return tni_loss_result(f, size, a->reduction);
+    return tni_loss_result(
         f,
         tnp_where(tnp_lt_scalar(size, tn_float(a->beta)),
                   tnp_mul_scalar(square_within(d, size, a->beta), tn_float(0.5 / a->beta)),
@@ -497,12 +497,13 @@ static bool huber_loss_compose(tn_frame *f) {
     tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
     if (!(a->delta > 0))
         return tn_fail(f, TN_INVALID, "delta is %g, expected a positive value", a->delta);
-    return loss_result(f,
-                       tnp_where(tnp_le_scalar(size, tn_float(a->delta)),
-                                 tnp_mul_scalar(square_within(d, size, a->delta), tn_float(0.5)),
-                                 tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1),
-                                                tn_float(a->delta))),
-                       a->reduction);
+    return tni_loss_result(
+        f,
+        tnp_where(
+            tnp_le_scalar(size, tn_float(a->delta)),
+            tnp_mul_scalar(square_within(d, size, a->delta), tn_float(0.5)),
+            tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1), tn_float(a->delta))),
+        a->reduction);
 }
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target. */
 TN_OPERATOR(
@@ -539,7 +540,7 @@ static bool binary_cross_entropy_compose(tn_frame *f) {
     if (!loss_same_shape(f, a->input, a->target)) return false;
     loss = tnp_bce(a->input, a->target);
     if (a->weight) loss = tnp_mul(loss, a->weight);
-    return loss_result(f, loss, a->reduction);
+    return tni_loss_result(f, loss, a->reduction);
 }
 /* -weight (target log input + (1 - target) log(1 - input)), where input holds probabilities
  * in [0, 1]. */
@@ -562,7 +563,7 @@ static bool bce_logits_compose(tn_frame *f) {
                                             tn_int(1), 1));
     loss = tnp_add(tnp_mul(tnp_rsub_scalar(t, tn_int(1), 1), x), soft, 1);
     if (a->weight) loss = tnp_mul(loss, a->weight);
-    return loss_result(f, loss, a->reduction);
+    return tni_loss_result(f, loss, a->reduction);
 }
 /* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)
  * log(1 + e^-x), with x = input and t = target. */
@@ -588,7 +589,7 @@ static bool kl_div_compose(tn_frame *f) {
         loss = tnp_sub(tlog, tnp_mul(t, x), 1);
     }
     if (a->reduction != TN_BATCH_REDUCTION_BATCHMEAN)
-        return loss_result(f, loss, (tn_reduction)a->reduction);
+        return tni_loss_result(f, loss, (tn_reduction)a->reduction);
     /* The sum over the size of the batch. */
     loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
     if (x->ndim) loss = tnp_div_scalar(loss, tn_int(x->size[0]));

@@ -6,6 +6,7 @@ from ... import _C
 OPTIONS = {
     "BCELoss": {"size_average": (1, None), "reduce": (2, None)},
     "BCEWithLogitsLoss": {"size_average": (1, None), "reduce": (2, None)},
+    "CosineEmbeddingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "CrossEntropyLoss": {"size_average": (1, None), "reduce": (3, None)},
     "Embedding": {
         "max_norm": (3, None),
@@ -14,9 +15,11 @@ OPTIONS = {
         "_weight": (7, None),
         "_freeze": (8, False),
     },
+    "HingeEmbeddingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
     "L1Loss": {"size_average": (0, None), "reduce": (1, None)},
     "LSTM": {"proj_size": (7, 0)},
+    "MarginRankingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "MSELoss": {"size_average": (0, None), "reduce": (1, None)},
     "MultiheadAttention": {
         "add_bias_kv": (4, False),
@@ -26,6 +29,8 @@ OPTIONS = {
     },
     "NLLLoss": {"size_average": (1, None), "reduce": (3, None)},
     "SmoothL1Loss": {"size_average": (0, None), "reduce": (1, None)},
+    "SoftMarginLoss": {"size_average": (0, None), "reduce": (1, None)},
+    "TripletMarginLoss": {"size_average": (4, None), "reduce": (5, None)},
 }
 # Classes that torch has for parts of its modules: rows under another name.
 PARTS = {"NonDynamicallyQuantizableLinear": "Linear"}
