@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       2797  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       2909  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  3147  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  3264  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -3323,6 +3323,118 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
 #define tn_nn_lstm_forward(module_, ...) TNI_CALL(tn_nn_lstm_forward, .module = module_, \
     .input = __VA_ARGS__)
 #endif
+
+/* --- modules that move elements: pixels and channels, one dimension as several --- */
+
+/* Images enlarged by r = upscale_factor: r * r channels become the pixels in the place of one.
+ *   schema  PixelShuffle(int upscale_factor, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, C * r * r, H, W) -> (*, C, H * r, W * r)
+ *   example tn_nn_pixel_shuffle(2) */
+typedef struct tn_nn_pixel_shuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t upscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_nn_pixel_shuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
+    const tn_nn_pixel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pixel_shuffle(int64_t upscale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pixel_shuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pixel_shuffle, \
+    .upscale_factor = __VA_ARGS__))
+#endif
+typedef struct tn_nn_pixel_shuffle_self {
+    tn_module base;
+    tn_nn_pixel_shuffle_args o;
+} tn_nn_pixel_shuffle_self;
+typedef struct tn_nn_pixel_shuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_pixel_shuffle_forward_args;
+#define tn_nn_pixel_shuffle_forward(module, input) tn_forward(module, input)
+
+/* Images reduced by r = downscale_factor: their r x r pixels become channels.
+ *   schema  PixelUnshuffle(int downscale_factor, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, C, H * r, W * r) -> (*, C * r * r, H, W)
+ *   example tn_nn_pixel_unshuffle(2) */
+typedef struct tn_nn_pixel_unshuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t downscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_nn_pixel_unshuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pixel_unshuffle_at(const char *file, int line,
+    const tn_nn_pixel_unshuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pixel_unshuffle(int64_t downscale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pixel_unshuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pixel_unshuffle, \
+    .downscale_factor = __VA_ARGS__))
+#endif
+typedef struct tn_nn_pixel_unshuffle_self {
+    tn_module base;
+    tn_nn_pixel_unshuffle_args o;
+} tn_nn_pixel_unshuffle_self;
+typedef struct tn_nn_pixel_unshuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_pixel_unshuffle_forward_args;
+#define tn_nn_pixel_unshuffle_forward(module, input) tn_forward(module, input)
+
+/* The channels in another order: the first of each group, then the second of each, and so on.
+ *   schema  ChannelShuffle(int groups, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> (N, C, *)
+ *   example tn_nn_channel_shuffle(2) */
+typedef struct tn_nn_channel_shuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t groups;
+    TNI_NAMED_OPTIONS
+} tn_nn_channel_shuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_channel_shuffle_at(const char *file, int line,
+    const tn_nn_channel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_channel_shuffle(int64_t groups, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_channel_shuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_channel_shuffle, \
+    .groups = __VA_ARGS__))
+#endif
+typedef struct tn_nn_channel_shuffle_self {
+    tn_module base;
+    tn_nn_channel_shuffle_args o;
+} tn_nn_channel_shuffle_self;
+typedef struct tn_nn_channel_shuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_channel_shuffle_forward_args;
+#define tn_nn_channel_shuffle_forward(module, input) tn_forward(module, input)
+
+/* One dimension as several, of the given sizes; one of them may be -1.
+ *   schema  Unflatten(int dim, int[] unflattened_size, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, a * b, *) -> (N, a, b, *)
+ *   example tn_nn_unflatten(1, TN_DIMS(2, 5)) */
+typedef struct tn_nn_unflatten_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t dim;
+    tn_ints unflattened_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_unflatten_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_unflatten_at(const char *file, int line,
+    const tn_nn_unflatten_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_unflatten(dim_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_unflatten, .dim = dim_, \
+    .unflattened_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_unflatten_self {
+    tn_module base;
+    tn_nn_unflatten_args o;
+} tn_nn_unflatten_self;
+typedef struct tn_nn_unflatten_forward_args {
+    tn_tensor *input;
+} tn_nn_unflatten_forward_args;
+#define tn_nn_unflatten_forward(module, input) tn_forward(module, input)
 
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 
@@ -7474,6 +7586,117 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
 }
 typedef rows::lstm<detail::as_objects> lstm;
 }
+namespace nn {
+struct pixel_shuffle_options {
+    typedef pixel_shuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class pixel_shuffle : public detail::module_of<K, tn_nn_pixel_shuffle_self> {
+  public:
+    explicit pixel_shuffle(integer upscale_factor, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_pixel_shuffle_args a = {dtype, device, upscale_factor.value};
+        this->made(tn_nn_pixel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_shuffle(integer upscale_factor, pixel_shuffle_options o, site at = site::here())
+        {
+        const tn_nn_pixel_shuffle_args a = {o.dtype, o.device, upscale_factor.value};
+        this->made(tn_nn_pixel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_shuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "pixel_shuffle", at);
+    }
+};
+}
+typedef rows::pixel_shuffle<detail::as_objects> pixel_shuffle;
+}
+namespace nn {
+struct pixel_unshuffle_options {
+    typedef pixel_unshuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class pixel_unshuffle : public detail::module_of<K, tn_nn_pixel_unshuffle_self> {
+  public:
+    explicit pixel_unshuffle(integer downscale_factor, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_pixel_unshuffle_args a = {dtype, device, downscale_factor.value};
+        this->made(tn_nn_pixel_unshuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_unshuffle(integer downscale_factor, pixel_unshuffle_options o,
+        site at = site::here()) {
+        const tn_nn_pixel_unshuffle_args a = {o.dtype, o.device, downscale_factor.value};
+        this->made(tn_nn_pixel_unshuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_unshuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "pixel_unshuffle", at);
+    }
+};
+}
+typedef rows::pixel_unshuffle<detail::as_objects> pixel_unshuffle;
+}
+namespace nn {
+struct channel_shuffle_options {
+    typedef channel_shuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class channel_shuffle : public detail::module_of<K, tn_nn_channel_shuffle_self> {
+  public:
+    explicit channel_shuffle(integer groups, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_channel_shuffle_args a = {dtype, device, groups.value};
+        this->made(tn_nn_channel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit channel_shuffle(integer groups, channel_shuffle_options o, site at = site::here()) {
+        const tn_nn_channel_shuffle_args a = {o.dtype, o.device, groups.value};
+        this->made(tn_nn_channel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit channel_shuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "channel_shuffle", at);
+    }
+};
+}
+typedef rows::channel_shuffle<detail::as_objects> channel_shuffle;
+}
+namespace nn {
+struct unflatten_options {
+    typedef unflatten_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten_self> {
+  public:
+    explicit unflatten(integer dim, int_list unflattened_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_unflatten_args a = {dtype, device, dim.value, unflattened_size.value};
+        this->made(tn_nn_unflatten_at(at.file, at.line, &a));
+    }
+    explicit unflatten(integer dim, int_list unflattened_size, unflatten_options o,
+        site at = site::here()) {
+        const tn_nn_unflatten_args a = {o.dtype, o.device, dim.value, unflattened_size.value};
+        this->made(tn_nn_unflatten_at(at.file, at.line, &a));
+    }
+    explicit unflatten(const nn::module &m, site at = site::here()) {
+        this->same(m, "unflatten", at);
+    }
+};
+}
+typedef rows::unflatten<detail::as_objects> unflatten;
+}
 namespace optim {
 struct adam_options {
     typedef adam_options self_;
@@ -7719,6 +7942,12 @@ TNI_TN_END
     tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_pixel_unshuffle(...) \
+    tn::nn::rows::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_channel_shuffle(...) \
+    tn::nn::rows::channel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
@@ -8157,13 +8386,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 9caadafd6ac9 is the hash of the chapters above: who includes this refers to a symbol of
+/* ce74a20f4daa is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_9caadafd6ac9;
+TN_API const char tn_nn_layout_ce74a20f4daa;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_9caadafd6ac9;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_ce74a20f4daa;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -8181,7 +8410,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_9caadafd6ac9 = 1;
+const char tn_nn_layout_ce74a20f4daa = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -12121,6 +12350,47 @@ TN_MODULE(circular_pad3d, "CircularPad3d(int[6] padding)",
           .repr = "padding[6]", .forward = circular_pad3d_forward,
           .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
 #undef PADDING_MODULE
+
+/* src/nn/shuffle.c - modules that move elements: pixels and channels, one dimension as several */
+
+static bool pixel_shuffle_forward(tn_mframe *f) {
+    TN_FORWARD(pixel_shuffle, s, a, f);
+    return (f->out[0] = tnp_pixel_shuffle(a->input, s->o.upscale_factor)) != NULL;
+}
+TN_MODULE(pixel_shuffle, "PixelShuffle(int upscale_factor)",
+          TN_DOC(.shapes = "input (*, C * r * r, H, W) -> (*, C, H * r, W * r)",
+                 .example = "tn_nn_pixel_shuffle(2)"),
+          .repr = "upscale_factor=", .forward = pixel_shuffle_forward,
+          .sample = "2: (1,8,2,3) | 3: (9,1,2)")
+
+static bool pixel_unshuffle_forward(tn_mframe *f) {
+    TN_FORWARD(pixel_unshuffle, s, a, f);
+    return (f->out[0] = tnp_pixel_unshuffle(a->input, s->o.downscale_factor)) != NULL;
+}
+TN_MODULE(pixel_unshuffle, "PixelUnshuffle(int downscale_factor)",
+          TN_DOC(.shapes = "input (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
+                 .example = "tn_nn_pixel_unshuffle(2)"),
+          .repr = "downscale_factor=", .forward = pixel_unshuffle_forward,
+          .sample = "2: (1,2,4,6) | 3: (1,3,6)")
+
+static bool channel_shuffle_forward(tn_mframe *f) {
+    TN_FORWARD(channel_shuffle, s, a, f);
+    return (f->out[0] = tnp_channel_shuffle(a->input, s->o.groups)) != NULL;
+}
+TN_MODULE(channel_shuffle, "ChannelShuffle(int groups)",
+          TN_DOC(.shapes = "input (N, C, *) -> (N, C, *)", .example = "tn_nn_channel_shuffle(2)"),
+          .repr = "groups=", .forward = channel_shuffle_forward,
+          .sample = "2: (1,6,2,3) | 3: (2,6,3)")
+
+static bool unflatten_forward(tn_mframe *f) {
+    TN_FORWARD(unflatten, s, a, f);
+    return (f->out[0] = tnp_unflatten(a->input, s->o.dim, s->o.unflattened_size)) != NULL;
+}
+TN_MODULE(unflatten, "Unflatten(int dim, int[] unflattened_size)",
+          TN_DOC(.shapes = "input (N, a * b, *) -> (N, a, b, *)",
+                 .example = "tn_nn_unflatten(1, TN_DIMS(2, 5))"),
+          .repr = "dim=, unflattened_size[]=", .forward = unflatten_forward,
+          .sample = "1 [2,3]: (2,6,2) | -1 [3,-1]: (2,6)")
 
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
@@ -17887,6 +18157,100 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_shuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pixel_shuffle);
+static const tn_param tni_params_nn_pixel_shuffle[] = {
+    {"upscale_factor", TN_T_INT, 0, offsetof(tn_nn_pixel_shuffle_args, upscale_factor), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_shuffle_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_shuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pixel_shuffle_args tni_defaults_nn_pixel_shuffle = {TN_NO_DTYPE, TN_NO_DEVICE,
+    0};
+static const char *const tni_names_nn_pixel_shuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pixel_shuffle = {tni_params_nn_pixel_shuffle,
+    &tni_defaults_nn_pixel_shuffle, tni_names_nn_pixel_shuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_pixel_shuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pixel_shuffle) = {"PixelShuffle", &tni_make_pixel_shuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pixel_shuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_unshuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pixel_unshuffle);
+static const tn_param tni_params_nn_pixel_unshuffle[] = {
+    {"downscale_factor", TN_T_INT, 0, offsetof(tn_nn_pixel_unshuffle_args, downscale_factor), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_unshuffle_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_unshuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pixel_unshuffle_args tni_defaults_nn_pixel_unshuffle = {TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_pixel_unshuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pixel_unshuffle = {tni_params_nn_pixel_unshuffle,
+    &tni_defaults_nn_pixel_unshuffle, tni_names_nn_pixel_unshuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_pixel_unshuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pixel_unshuffle) = {"PixelUnshuffle", &tni_make_pixel_unshuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pixel_unshuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_channel_shuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_channel_shuffle);
+static const tn_param tni_params_nn_channel_shuffle[] = {
+    {"groups", TN_T_INT, 0, offsetof(tn_nn_channel_shuffle_args, groups), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_channel_shuffle_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_channel_shuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_channel_shuffle_args tni_defaults_nn_channel_shuffle = {TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_channel_shuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_channel_shuffle = {tni_params_nn_channel_shuffle,
+    &tni_defaults_nn_channel_shuffle, tni_names_nn_channel_shuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_channel_shuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_channel_shuffle) = {"ChannelShuffle", &tni_make_channel_shuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_channel_shuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_unflatten);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_unflatten);
+static const tn_param tni_params_nn_unflatten[] = {
+    {"dim", TN_T_INT, 0, offsetof(tn_nn_unflatten_args, dim), 0, -1, NULL},
+    {"unflattened_size", TN_T_INTS, 0, offsetof(tn_nn_unflatten_args, unflattened_size), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unflatten_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unflatten_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_unflatten_args tni_defaults_nn_unflatten = {TN_NO_DTYPE, TN_NO_DEVICE, 0, {NULL,
+    0}};
+static const char *const tni_names_nn_unflatten[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_unflatten = {tni_params_nn_unflatten, &tni_defaults_nn_unflatten,
+    tni_names_nn_unflatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_unflatten_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_unflatten) = {"Unflatten", &tni_make_unflatten, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_unflatten_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -17969,6 +18333,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_circular_pad2d,
         &tni_module_circular_pad3d,
         &tni_module_lstm,
+        &tni_module_pixel_shuffle,
+        &tni_module_pixel_unshuffle,
+        &tni_module_channel_shuffle,
+        &tni_module_unflatten,
 #endif
         NULL};
     return rows;
@@ -18896,6 +19264,40 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
+    const tn_nn_pixel_shuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_pixel_shuffle, args);
+}
+TN_API tn_module *tnp_nn_pixel_shuffle(int64_t upscale_factor, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_pixel_shuffle_args a = {dtype, device, upscale_factor};
+    return tn_nn_pixel_shuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_pixel_unshuffle_at(const char *file, int line,
+    const tn_nn_pixel_unshuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_pixel_unshuffle, args);
+}
+TN_API tn_module *tnp_nn_pixel_unshuffle(int64_t downscale_factor, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_pixel_unshuffle_args a = {dtype, device, downscale_factor};
+    return tn_nn_pixel_unshuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_channel_shuffle_at(const char *file, int line,
+    const tn_nn_channel_shuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_channel_shuffle, args);
+}
+TN_API tn_module *tnp_nn_channel_shuffle(int64_t groups, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_channel_shuffle_args a = {dtype, device, groups};
+    return tn_nn_channel_shuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_unflatten_at(const char *file, int line, const tn_nn_unflatten_args *args) {
+    return tn_module_make(file, line, &tni_module_unflatten, args);
+}
+TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_unflatten_args a = {dtype, device, dim, unflattened_size};
+    return tn_nn_unflatten_at(NULL, 0, &a);
+}
 
 TNI_EXTERN_C_END
 
@@ -19311,6 +19713,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
 #define tnp_nn_lstm_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_forward)
+#define tn_nn_pixel_shuffle_at TNI_JOIN(TN_PREFIX, tn_nn_pixel_shuffle_at)
+#define tnp_nn_pixel_shuffle TNI_JOIN(TN_PREFIX, tnp_nn_pixel_shuffle)
+#define tn_nn_pixel_unshuffle_at TNI_JOIN(TN_PREFIX, tn_nn_pixel_unshuffle_at)
+#define tnp_nn_pixel_unshuffle TNI_JOIN(TN_PREFIX, tnp_nn_pixel_unshuffle)
+#define tn_nn_channel_shuffle_at TNI_JOIN(TN_PREFIX, tn_nn_channel_shuffle_at)
+#define tnp_nn_channel_shuffle TNI_JOIN(TN_PREFIX, tnp_nn_channel_shuffle)
+#define tn_nn_unflatten_at TNI_JOIN(TN_PREFIX, tn_nn_unflatten_at)
+#define tnp_nn_unflatten TNI_JOIN(TN_PREFIX, tnp_nn_unflatten)
 #define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
 #define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
 #define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
@@ -19341,7 +19751,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_9caadafd6ac9 TNI_JOIN(TN_PREFIX, tn_nn_layout_9caadafd6ac9)
+#define tn_nn_layout_ce74a20f4daa TNI_JOIN(TN_PREFIX, tn_nn_layout_ce74a20f4daa)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -19618,6 +20028,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
 #define tnp_nn_lstm_forward (*tni_at_tnp_nn_lstm_forward)
+#define tn_nn_pixel_shuffle_at (*tni_at_tn_nn_pixel_shuffle_at)
+#define tnp_nn_pixel_shuffle (*tni_at_tnp_nn_pixel_shuffle)
+#define tn_nn_pixel_unshuffle_at (*tni_at_tn_nn_pixel_unshuffle_at)
+#define tnp_nn_pixel_unshuffle (*tni_at_tnp_nn_pixel_unshuffle)
+#define tn_nn_channel_shuffle_at (*tni_at_tn_nn_channel_shuffle_at)
+#define tnp_nn_channel_shuffle (*tni_at_tnp_nn_channel_shuffle)
+#define tn_nn_unflatten_at (*tni_at_tn_nn_unflatten_at)
+#define tnp_nn_unflatten (*tni_at_tnp_nn_unflatten)
 #define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
 #define tnp_optim_adam (*tni_at_tnp_optim_adam)
 #define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
@@ -19926,6 +20344,14 @@ TNI_EXTERN_C_END
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
     X(tnp_nn_lstm_forward) \
+    X(tn_nn_pixel_shuffle_at) \
+    X(tnp_nn_pixel_shuffle) \
+    X(tn_nn_pixel_unshuffle_at) \
+    X(tnp_nn_pixel_unshuffle) \
+    X(tn_nn_channel_shuffle_at) \
+    X(tnp_nn_channel_shuffle) \
+    X(tn_nn_unflatten_at) \
+    X(tnp_nn_unflatten) \
     X(tn_optim_adam_at) \
     X(tnp_optim_adam) \
     X(tn_optim_adamw_at) \
@@ -19960,14 +20386,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"9caadafd6ac9", at, 304};
+    static const tn_exports all = {"ce74a20f4daa", at, 312};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 304 || strcmp(e->layout, "9caadafd6ac9") != 0) return false;
+    if (!e || e->n != 312 || strcmp(e->layout, "ce74a20f4daa") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -2718,6 +2718,10 @@ static const char *const py_docs_comment[] = {
     /* ceil */
     "The smallest integer that is not below self.\n"
     "(*) -> (*)",
+    /* channel_shuffle */
+    "The channels (dimension 1) in another order: the first of each group, then the second of each,\n"
+    "and so on. X. Zhang et al., ShuffleNet, 2018. Channels-last images stay so.\n"
+    "self (N, C, *) -> (N, C, *)",
     /* cholesky_inverse */
     "The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H.\n"
     "(*, n, n) -> (*, n, n), float32, float64 or complex",
@@ -3656,6 +3660,15 @@ static const char *const py_docs_comment[] = {
     /* pinverse */
     "linalg_pinv.\n"
     "(*, m, n) -> (*, n, m)",
+    /* pixel_shuffle */
+    "Images enlarged by upscale_factor r: r * r channels become the r x r pixels in the place of one,\n"
+    "row by row. W. Shi et al., Real-Time Single Image and Video Super-Resolution Using an Efficient\n"
+    "Sub-Pixel Convolutional Neural Network, 2016. Channels-last images stay so.\n"
+    "self (*, C * r * r, H, W) -> (*, C, H * r, W * r)",
+    /* pixel_unshuffle */
+    "The opposite of pixel_shuffle: images reduced by downscale_factor r, whose r x r pixels become\n"
+    "channels. Channels-last images stay so.\n"
+    "self (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
     /* polygamma */
     "The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).\n"
     "self (*) -> (*), floating",
@@ -4146,6 +4159,7 @@ static const char *const py_docs_place[] = {
     NULL /* cat */,
     NULL /* cauchy */,
     NULL /* ceil */,
+    "nn.functional.channel_shuffle" /* channel_shuffle */,
     NULL /* cholesky_inverse */,
     NULL /* cholesky_solve */,
     NULL /* chunk */,
@@ -4416,6 +4430,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.pairwise_distance" /* pairwise_distance */,
     NULL /* permute */,
     NULL /* pinverse */,
+    "nn.functional.pixel_shuffle" /* pixel_shuffle */,
+    "nn.functional.pixel_unshuffle" /* pixel_unshuffle */,
     "special.polygamma" /* polygamma */,
     NULL /* pow */,
     "nn.functional.prelu" /* prelu */,

@@ -37,6 +37,7 @@
 #include "nn/distance.c"
 #include "nn/fold.c"
 #include "nn/pad.c"
+#include "nn/shuffle.c"
 #include "nn/loss.c"
 #include "nn/norm.c"
 #include "nn/recurrent.c"

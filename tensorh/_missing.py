@@ -113,7 +113,7 @@ PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase adaptive_max_pool1d alpha_dropout alpha_dropout_
 as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
-bilinear binomial blackman_window celu_ channel_shuffle clear_autocast_cache conv_tbc corrcoef
+bilinear binomial blackman_window celu_ clear_autocast_cache conv_tbc corrcoef
 cov ctc_loss cummax cummin cumulative_trapezoid detach_ embedding_bag
 empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
@@ -122,7 +122,7 @@ igammac index_reduce is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference istft kaiser_window kthvalue logcumsumexp
 max_pool1d_with_indices max_pool3d median mode multinomial nanmedian nanquantile nonzero_static
-pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss quantile renorm
+pdist poisson poisson_nll_loss quantile renorm
 resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
@@ -140,7 +140,7 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
-AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CELU CTCLoss ChannelShuffle
+AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CELU CTCLoss
 ELU EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
 FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
 Hardtanh
@@ -148,25 +148,25 @@ LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LogSigmoid
 LogSoftmax MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
-MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PixelShuffle
-PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6
+MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss
+PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6
 SELU
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
-TripletMarginWithDistanceLoss Unflatten UninitializedBuffer UninitializedParameter Upsample
+TripletMarginWithDistanceLoss UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
 """,
     "torch.nn.functional": """
 adaptive_max_pool1d adaptive_max_pool1d_with_indices
 adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
 adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool3d bilinear celu_
-channel_shuffle ctc_loss
+ctc_loss
 embedding_bag feature_alpha_dropout fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm
 linear_cross_entropy lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
 max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
-multilabel_soft_margin_loss pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_
+multilabel_soft_margin_loss pdist rrelu rrelu_ selu_
 triplet_margin_with_distance_loss
 """,
     "torch.special": """

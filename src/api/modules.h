@@ -2727,6 +2727,118 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     .input = __VA_ARGS__)
 #endif
 
+/* --- modules that move elements: pixels and channels, one dimension as several --- */
+
+/* Images enlarged by r = upscale_factor: r * r channels become the pixels in the place of one.
+ *   schema  PixelShuffle(int upscale_factor, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, C * r * r, H, W) -> (*, C, H * r, W * r)
+ *   example tn_nn_pixel_shuffle(2) */
+typedef struct tn_nn_pixel_shuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t upscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_nn_pixel_shuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
+    const tn_nn_pixel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pixel_shuffle(int64_t upscale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pixel_shuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pixel_shuffle, \
+    .upscale_factor = __VA_ARGS__))
+#endif
+typedef struct tn_nn_pixel_shuffle_self {
+    tn_module base;
+    tn_nn_pixel_shuffle_args o;
+} tn_nn_pixel_shuffle_self;
+typedef struct tn_nn_pixel_shuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_pixel_shuffle_forward_args;
+#define tn_nn_pixel_shuffle_forward(module, input) tn_forward(module, input)
+
+/* Images reduced by r = downscale_factor: their r x r pixels become channels.
+ *   schema  PixelUnshuffle(int downscale_factor, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, C, H * r, W * r) -> (*, C * r * r, H, W)
+ *   example tn_nn_pixel_unshuffle(2) */
+typedef struct tn_nn_pixel_unshuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t downscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_nn_pixel_unshuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_pixel_unshuffle_at(const char *file, int line,
+    const tn_nn_pixel_unshuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_pixel_unshuffle(int64_t downscale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_pixel_unshuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_pixel_unshuffle, \
+    .downscale_factor = __VA_ARGS__))
+#endif
+typedef struct tn_nn_pixel_unshuffle_self {
+    tn_module base;
+    tn_nn_pixel_unshuffle_args o;
+} tn_nn_pixel_unshuffle_self;
+typedef struct tn_nn_pixel_unshuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_pixel_unshuffle_forward_args;
+#define tn_nn_pixel_unshuffle_forward(module, input) tn_forward(module, input)
+
+/* The channels in another order: the first of each group, then the second of each, and so on.
+ *   schema  ChannelShuffle(int groups, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> (N, C, *)
+ *   example tn_nn_channel_shuffle(2) */
+typedef struct tn_nn_channel_shuffle_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t groups;
+    TNI_NAMED_OPTIONS
+} tn_nn_channel_shuffle_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_channel_shuffle_at(const char *file, int line,
+    const tn_nn_channel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_channel_shuffle(int64_t groups, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_channel_shuffle(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_channel_shuffle, \
+    .groups = __VA_ARGS__))
+#endif
+typedef struct tn_nn_channel_shuffle_self {
+    tn_module base;
+    tn_nn_channel_shuffle_args o;
+} tn_nn_channel_shuffle_self;
+typedef struct tn_nn_channel_shuffle_forward_args {
+    tn_tensor *input;
+} tn_nn_channel_shuffle_forward_args;
+#define tn_nn_channel_shuffle_forward(module, input) tn_forward(module, input)
+
+/* One dimension as several, of the given sizes; one of them may be -1.
+ *   schema  Unflatten(int dim, int[] unflattened_size, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, a * b, *) -> (N, a, b, *)
+ *   example tn_nn_unflatten(1, TN_DIMS(2, 5)) */
+typedef struct tn_nn_unflatten_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t dim;
+    tn_ints unflattened_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_unflatten_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_unflatten_at(const char *file, int line,
+    const tn_nn_unflatten_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_unflatten(dim_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_unflatten, .dim = dim_, \
+    .unflattened_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_unflatten_self {
+    tn_module base;
+    tn_nn_unflatten_args o;
+} tn_nn_unflatten_self;
+typedef struct tn_nn_unflatten_forward_args {
+    tn_tensor *input;
+} tn_nn_unflatten_forward_args;
+#define tn_nn_unflatten_forward(module, input) tn_forward(module, input)
+
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)

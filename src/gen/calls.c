@@ -758,6 +758,17 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self) {
     return tn_ceil_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_channel_shuffle_at(const char *file, int line,
+    const tn_channel_shuffle_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_channel_shuffle, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_channel_shuffle(tn_tensor *self, int64_t groups) {
+    const tn_channel_shuffle_args a = {NULL, self, groups};
+    return tn_channel_shuffle_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
     const tn_cholesky_inverse_args *args) {
     tn_tensor *r;
@@ -4339,6 +4350,28 @@ TN_API tn_tensor *tn_pinverse_at(const char *file, int line, const tn_pinverse_a
 TN_API tn_tensor *tnp_pinverse(tn_tensor *self, double rcond) {
     const tn_pinverse_args a = {rcond, self};
     return tn_pinverse_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_pixel_shuffle_at(const char *file, int line,
+    const tn_pixel_shuffle_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pixel_shuffle, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pixel_shuffle(tn_tensor *self, int64_t upscale_factor) {
+    const tn_pixel_shuffle_args a = {NULL, self, upscale_factor};
+    return tn_pixel_shuffle_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_pixel_unshuffle_at(const char *file, int line,
+    const tn_pixel_unshuffle_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pixel_unshuffle, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pixel_unshuffle(tn_tensor *self, int64_t downscale_factor) {
+    const tn_pixel_unshuffle_args a = {NULL, self, downscale_factor};
+    return tn_pixel_unshuffle_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args) {

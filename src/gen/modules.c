@@ -2449,6 +2449,100 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_shuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pixel_shuffle);
+static const tn_param tni_params_nn_pixel_shuffle[] = {
+    {"upscale_factor", TN_T_INT, 0, offsetof(tn_nn_pixel_shuffle_args, upscale_factor), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_shuffle_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_shuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pixel_shuffle_args tni_defaults_nn_pixel_shuffle = {TN_NO_DTYPE, TN_NO_DEVICE,
+    0};
+static const char *const tni_names_nn_pixel_shuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pixel_shuffle = {tni_params_nn_pixel_shuffle,
+    &tni_defaults_nn_pixel_shuffle, tni_names_nn_pixel_shuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_pixel_shuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pixel_shuffle) = {"PixelShuffle", &tni_make_pixel_shuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pixel_shuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_unshuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_pixel_unshuffle);
+static const tn_param tni_params_nn_pixel_unshuffle[] = {
+    {"downscale_factor", TN_T_INT, 0, offsetof(tn_nn_pixel_unshuffle_args, downscale_factor), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_unshuffle_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_pixel_unshuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_pixel_unshuffle_args tni_defaults_nn_pixel_unshuffle = {TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_pixel_unshuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_pixel_unshuffle = {tni_params_nn_pixel_unshuffle,
+    &tni_defaults_nn_pixel_unshuffle, tni_names_nn_pixel_unshuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_pixel_unshuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_pixel_unshuffle) = {"PixelUnshuffle", &tni_make_pixel_unshuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_pixel_unshuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_channel_shuffle);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_channel_shuffle);
+static const tn_param tni_params_nn_channel_shuffle[] = {
+    {"groups", TN_T_INT, 0, offsetof(tn_nn_channel_shuffle_args, groups), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_channel_shuffle_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_channel_shuffle_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_channel_shuffle_args tni_defaults_nn_channel_shuffle = {TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_channel_shuffle[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_channel_shuffle = {tni_params_nn_channel_shuffle,
+    &tni_defaults_nn_channel_shuffle, tni_names_nn_channel_shuffle, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_channel_shuffle_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_channel_shuffle) = {"ChannelShuffle", &tni_make_channel_shuffle, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_channel_shuffle_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_unflatten);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_unflatten);
+static const tn_param tni_params_nn_unflatten[] = {
+    {"dim", TN_T_INT, 0, offsetof(tn_nn_unflatten_args, dim), 0, -1, NULL},
+    {"unflattened_size", TN_T_INTS, 0, offsetof(tn_nn_unflatten_args, unflattened_size), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unflatten_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_unflatten_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_unflatten_args tni_defaults_nn_unflatten = {TN_NO_DTYPE, TN_NO_DEVICE, 0, {NULL,
+    0}};
+static const char *const tni_names_nn_unflatten[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_unflatten = {tni_params_nn_unflatten, &tni_defaults_nn_unflatten,
+    tni_names_nn_unflatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_unflatten_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_unflatten) = {"Unflatten", &tni_make_unflatten, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_unflatten_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -2531,6 +2625,10 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_circular_pad2d,
         &tni_module_circular_pad3d,
         &tni_module_lstm,
+        &tni_module_pixel_shuffle,
+        &tni_module_pixel_unshuffle,
+        &tni_module_channel_shuffle,
+        &tni_module_unflatten,
 #endif
         NULL};
     return rows;
@@ -3457,6 +3555,40 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c) {
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
+    const tn_nn_pixel_shuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_pixel_shuffle, args);
+}
+TN_API tn_module *tnp_nn_pixel_shuffle(int64_t upscale_factor, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_pixel_shuffle_args a = {dtype, device, upscale_factor};
+    return tn_nn_pixel_shuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_pixel_unshuffle_at(const char *file, int line,
+    const tn_nn_pixel_unshuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_pixel_unshuffle, args);
+}
+TN_API tn_module *tnp_nn_pixel_unshuffle(int64_t downscale_factor, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_pixel_unshuffle_args a = {dtype, device, downscale_factor};
+    return tn_nn_pixel_unshuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_channel_shuffle_at(const char *file, int line,
+    const tn_nn_channel_shuffle_args *args) {
+    return tn_module_make(file, line, &tni_module_channel_shuffle, args);
+}
+TN_API tn_module *tnp_nn_channel_shuffle(int64_t groups, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_channel_shuffle_args a = {dtype, device, groups};
+    return tn_nn_channel_shuffle_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_unflatten_at(const char *file, int line, const tn_nn_unflatten_args *args) {
+    return tn_module_make(file, line, &tni_module_unflatten, args);
+}
+TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_unflatten_args a = {dtype, device, dim, unflattened_size};
+    return tn_nn_unflatten_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

@@ -65,6 +65,7 @@
 #include "../ops/layers/optimize.c"
 #include "../ops/layers/pad.c"
 #include "../ops/layers/pool_dims.c"
+#include "../ops/layers/shuffle.c"
 #include "../ops/linalg/cholesky.c"
 #include "../ops/linalg/determinants.c"
 #include "../ops/linalg/eigh.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 454 };
+enum { TNI_ROW_COUNT = 457 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -113,6 +113,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cauchy);
 TN_PRIV_DECLARE(tn_row, tni_row_cauchy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
 TN_PRIV_DECLARE(tn_row, tni_row_ceil);
+TN_PRIV_DECLARE(tn_gen, tni_gen_channel_shuffle);
+TN_PRIV_DECLARE(tn_row, tni_row_channel_shuffle);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_inverse);
 TN_PRIV_DECLARE(tn_row, tni_row_cholesky_inverse);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cholesky_solve);
@@ -653,6 +655,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pinverse);
 TN_PRIV_DECLARE(tn_row, tni_row_pinverse);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_shuffle);
+TN_PRIV_DECLARE(tn_row, tni_row_pixel_shuffle);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_unshuffle);
+TN_PRIV_DECLARE(tn_row, tni_row_pixel_unshuffle);
 TN_PRIV_DECLARE(tn_gen, tni_gen_polygamma);
 TN_PRIV_DECLARE(tn_row, tni_row_polygamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);

@@ -175,6 +175,14 @@ def pad_edges(mode):
 torch_reflection_pad, torch_replication_pad, torch_circular_pad = map(pad_edges, ("reflect", "replicate", "circular"))
 
 
+def torch_pixel_unshuffle(self, downscale_factor):
+    y = F.pixel_unshuffle(self, downscale_factor)
+    if not y.numel():  # torch's has the input's shape
+        *batch, c, h, w = self.shape
+        y = y.new_empty([*batch, c * downscale_factor**2, h // downscale_factor, w // downscale_factor])
+    return y
+
+
 def torch_resample(self, size, scales=None, mode="linear", align_corners=False, antialias=False):
     n = len(size)
     x, aten, s = floating(self), torch.ops.aten, scales or [None] * n

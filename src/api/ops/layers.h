@@ -1467,5 +1467,66 @@ TN_USE_RESULT TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints
     .input_size = input_size_, .dims = __VA_ARGS__)
 #endif
 
+/* --- channels that become pixels, pixels that become channels, and channels in another
+ * order: one copy each, between two views of as many dimensions, so every device has it --- */
+
+/* Images enlarged by upscale_factor r: r * r channels become the r x r pixels in the place of one,
+ * row by row. W. Shi et al., Real-Time Single Image and Video Super-Resolution Using an Efficient
+ * Sub-Pixel Convolutional Neural Network, 2016. Channels-last images stay so.
+ *   schema  pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
+ *   shapes  self (*, C * r * r, H, W) -> (*, C, H * r, W * r)
+ *   example tn_pixel_shuffle(x, 2) */
+typedef struct tn_pixel_shuffle_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t upscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_pixel_shuffle_args;
+TN_API tn_tensor *tn_pixel_shuffle_at(const char *file, int line,
+    const tn_pixel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pixel_shuffle(tn_tensor *self, int64_t upscale_factor);
+#ifndef __cplusplus
+#define tn_pixel_shuffle(self_, ...) TNI_CALL(tn_pixel_shuffle, .self = self_, \
+    .upscale_factor = __VA_ARGS__)
+#endif
+
+/* The opposite of pixel_shuffle: images reduced by downscale_factor r, whose r x r pixels become
+ * channels. Channels-last images stay so.
+ *   schema  pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor
+ *   shapes  self (*, C, H * r, W * r) -> (*, C * r * r, H, W)
+ *   example tn_pixel_unshuffle(x, 2) */
+typedef struct tn_pixel_unshuffle_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t downscale_factor;
+    TNI_NAMED_OPTIONS
+} tn_pixel_unshuffle_args;
+TN_API tn_tensor *tn_pixel_unshuffle_at(const char *file, int line,
+    const tn_pixel_unshuffle_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pixel_unshuffle(tn_tensor *self, int64_t downscale_factor);
+#ifndef __cplusplus
+#define tn_pixel_unshuffle(self_, ...) TNI_CALL(tn_pixel_unshuffle, .self = self_, \
+    .downscale_factor = __VA_ARGS__)
+#endif
+
+/* The channels (dimension 1) in another order: the first of each group, then the second of each,
+ * and so on. X. Zhang et al., ShuffleNet, 2018. Channels-last images stay so.
+ *   schema  channel_shuffle(Tensor self, int groups) -> Tensor
+ *   shapes  self (N, C, *) -> (N, C, *)
+ *   example tn_channel_shuffle(x, 2) */
+typedef struct tn_channel_shuffle_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t groups;
+    TNI_NAMED_OPTIONS
+} tn_channel_shuffle_args;
+TN_API tn_tensor *tn_channel_shuffle_at(const char *file, int line,
+    const tn_channel_shuffle_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_channel_shuffle(tn_tensor *self, int64_t groups);
+#ifndef __cplusplus
+#define tn_channel_shuffle(self_, ...) TNI_CALL(tn_channel_shuffle, .self = self_, \
+    .groups = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 #endif

@@ -294,6 +294,10 @@ template <class K = as_objects> typename K::one ceil(out_options o = {}, site at
 template <class K = as_objects> typename K::one ceil_(site at = site()) const {
     return tn::ceil_<K>(p_, at);
 }
+template <class K = as_objects> typename K::one channel_shuffle(integer groups, out_options o = {},
+    site at = site()) const {
+    return tn::channel_shuffle<K>(p_, groups, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_inverse(flag upper = false,
     site at = site()) const {
     return tn::cholesky_inverse<K>(p_, upper, at);
@@ -1243,6 +1247,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(first_opt
 template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(pinverse_options o,
     site at = site()) const {
     return tn::pinverse<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one pixel_shuffle(integer upscale_factor,
+    out_options o = {}, site at = site()) const {
+    return tn::pixel_shuffle<K>(p_, upscale_factor, o, at);
+}
+template <class K = as_objects> typename K::one pixel_unshuffle(integer downscale_factor,
+    out_options o = {}, site at = site()) const {
+    return tn::pixel_unshuffle<K>(p_, downscale_factor, o, at);
 }
 template <class K = as_objects> typename K::one pow(tensor_or_number exponent, out_options o = {},
     site at = site()) const {

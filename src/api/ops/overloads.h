@@ -583,6 +583,10 @@ template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out
 template <class K = as_objects> inline typename K::one ceil_(tensor_ref self, site at = site()) {
     return K::write(tn_ceil_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline typename K::one channel_shuffle(tensor_ref self,
+    integer groups, out_options o = {}, site at = site()) {
+    return K::call(tn_channel_shuffle_at, at, {o.out.value, self.value, groups.value}, o.out);
+}
 struct cholesky_inverse_options {
     typedef cholesky_inverse_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -3351,6 +3355,15 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one pinverse(te
     pinverse_options o, site at = site()) {
     return K::call(tn_pinverse_at, at, {o.rcond, self.value});
 }
+template <class K = as_objects> inline typename K::one pixel_shuffle(tensor_ref self,
+    integer upscale_factor, out_options o = {}, site at = site()) {
+    return K::call(tn_pixel_shuffle_at, at, {o.out.value, self.value, upscale_factor.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one pixel_unshuffle(tensor_ref self,
+    integer downscale_factor, out_options o = {}, site at = site()) {
+    return K::call(tn_pixel_unshuffle_at, at, {o.out.value, self.value, downscale_factor.value},
+        o.out);
+}
 template <class K = as_objects> inline typename K::one polygamma(integer n, tensor_ref self,
     out_options o = {}, site at = site()) {
     return K::call(tn_polygamma_at, at, {o.out.value, n.value, self.value}, o.out);
@@ -4579,6 +4592,7 @@ TNI_TN_END
 #define tn_cauchy_(...) tn::cauchy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_channel_shuffle(...) tn::channel_shuffle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_solve(...) tn::cholesky_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_chunk(...) tn::chunk<tn::detail::as_c>(__VA_ARGS__)
@@ -4952,6 +4966,8 @@ TNI_TN_END
 #define tn_pairwise_distance(...) tn::pairwise_distance<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pixel_shuffle(...) tn::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pixel_unshuffle(...) tn::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_(...) tn::pow_<tn::detail::as_c>(__VA_ARGS__)

@@ -2896,6 +2896,117 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
 }
 typedef rows::lstm<detail::as_objects> lstm;
 }
+namespace nn {
+struct pixel_shuffle_options {
+    typedef pixel_shuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class pixel_shuffle : public detail::module_of<K, tn_nn_pixel_shuffle_self> {
+  public:
+    explicit pixel_shuffle(integer upscale_factor, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_pixel_shuffle_args a = {dtype, device, upscale_factor.value};
+        this->made(tn_nn_pixel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_shuffle(integer upscale_factor, pixel_shuffle_options o, site at = site::here())
+        {
+        const tn_nn_pixel_shuffle_args a = {o.dtype, o.device, upscale_factor.value};
+        this->made(tn_nn_pixel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_shuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "pixel_shuffle", at);
+    }
+};
+}
+typedef rows::pixel_shuffle<detail::as_objects> pixel_shuffle;
+}
+namespace nn {
+struct pixel_unshuffle_options {
+    typedef pixel_unshuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class pixel_unshuffle : public detail::module_of<K, tn_nn_pixel_unshuffle_self> {
+  public:
+    explicit pixel_unshuffle(integer downscale_factor, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_pixel_unshuffle_args a = {dtype, device, downscale_factor.value};
+        this->made(tn_nn_pixel_unshuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_unshuffle(integer downscale_factor, pixel_unshuffle_options o,
+        site at = site::here()) {
+        const tn_nn_pixel_unshuffle_args a = {o.dtype, o.device, downscale_factor.value};
+        this->made(tn_nn_pixel_unshuffle_at(at.file, at.line, &a));
+    }
+    explicit pixel_unshuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "pixel_unshuffle", at);
+    }
+};
+}
+typedef rows::pixel_unshuffle<detail::as_objects> pixel_unshuffle;
+}
+namespace nn {
+struct channel_shuffle_options {
+    typedef channel_shuffle_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class channel_shuffle : public detail::module_of<K, tn_nn_channel_shuffle_self> {
+  public:
+    explicit channel_shuffle(integer groups, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_channel_shuffle_args a = {dtype, device, groups.value};
+        this->made(tn_nn_channel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit channel_shuffle(integer groups, channel_shuffle_options o, site at = site::here()) {
+        const tn_nn_channel_shuffle_args a = {o.dtype, o.device, groups.value};
+        this->made(tn_nn_channel_shuffle_at(at.file, at.line, &a));
+    }
+    explicit channel_shuffle(const nn::module &m, site at = site::here()) {
+        this->same(m, "channel_shuffle", at);
+    }
+};
+}
+typedef rows::channel_shuffle<detail::as_objects> channel_shuffle;
+}
+namespace nn {
+struct unflatten_options {
+    typedef unflatten_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten_self> {
+  public:
+    explicit unflatten(integer dim, int_list unflattened_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_unflatten_args a = {dtype, device, dim.value, unflattened_size.value};
+        this->made(tn_nn_unflatten_at(at.file, at.line, &a));
+    }
+    explicit unflatten(integer dim, int_list unflattened_size, unflatten_options o,
+        site at = site::here()) {
+        const tn_nn_unflatten_args a = {o.dtype, o.device, dim.value, unflattened_size.value};
+        this->made(tn_nn_unflatten_at(at.file, at.line, &a));
+    }
+    explicit unflatten(const nn::module &m, site at = site::here()) {
+        this->same(m, "unflatten", at);
+    }
+};
+}
+typedef rows::unflatten<detail::as_objects> unflatten;
+}
 namespace optim {
 struct adam_options {
     typedef adam_options self_;
@@ -3141,6 +3252,12 @@ TNI_TN_END
     tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_pixel_unshuffle(...) \
+    tn::nn::rows::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_channel_shuffle(...) \
+    tn::nn::rows::channel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
