@@ -1204,6 +1204,26 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     return tn_cross_entropy_at(NULL, 0, &a);
 }
 
+TN_API tn_values_indices tn_cummax_at(const char *file, int line, const tn_cummax_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_cummax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_cummax(tn_tensor *self, int64_t dim) {
+    const tn_cummax_args a = {{NULL, NULL}, self, dim};
+    return tn_cummax_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_cummin_at(const char *file, int line, const tn_cummin_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_cummin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_cummin(tn_tensor *self, int64_t dim) {
+    const tn_cummin_args a = {{NULL, NULL}, self, dim};
+    return tn_cummin_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_cumprod, TN_PLAIN, file, line, args, &r);
@@ -2745,6 +2765,16 @@ TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_batch_reduc
     return tn_kl_div_at(NULL, 0, &a);
 }
 
+TN_API tn_values_indices tn_kthvalue_at(const char *file, int line, const tn_kthvalue_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_kthvalue, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_kthvalue(tn_tensor *self, int64_t k, int64_t dim, bool keepdim) {
+    const tn_kthvalue_args a = {{NULL, NULL}, dim, keepdim, self, k};
+    return tn_kthvalue_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_l1_loss, TN_PLAIN, file, line, args, &r);
@@ -3494,6 +3524,16 @@ TN_API tn_tensor *tnp_logaddexp2(tn_tensor *self, tn_tensor *other) {
     return tn_logaddexp2_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logcumsumexp_at(const char *file, int line, const tn_logcumsumexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logcumsumexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logcumsumexp(tn_tensor *self, int64_t dim) {
+    const tn_logcumsumexp_args a = {NULL, self, dim};
+    return tn_logcumsumexp_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logdet_at(const char *file, int line, const tn_logdet_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logdet, TN_PLAIN, file, line, args, &r);
@@ -3896,6 +3936,27 @@ TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype 
     return tn_mean_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_median_at(const char *file, int line, const tn_median_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_median, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_median(tn_tensor *self) {
+    const tn_median_args a = {NULL, self};
+    return tn_median_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_median_dim_at(const char *file, int line,
+    const tn_median_dim_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_median_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_median_dim(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_median_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_median_dim_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_meshgrid_at(const char *file, int line, const tn_meshgrid_args *args) {
     tn_list r;
     tn_call(&tni_row_meshgrid, TN_PLAIN, file, line, args, &r);
@@ -3954,6 +4015,16 @@ TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args) {
 TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2) {
     const tn_mm_args a = {NULL, self, mat2};
     return tn_mm_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_mode_at(const char *file, int line, const tn_mode_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_mode, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_mode(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_mode_args a = {{NULL, NULL}, dim, keepdim, self};
+    return tn_mode_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_movedim_at(const char *file, int line, const tn_movedim_args *args) {
@@ -4061,6 +4132,50 @@ TN_API tn_tensor *tnp_nan_to_num(tn_tensor *self, tn_maybe nan, tn_maybe posinf,
 TN_API tn_tensor *tnp_nan_to_num_(tn_tensor *self, tn_maybe nan, tn_maybe posinf, tn_maybe neginf) {
     const tn_nan_to_num_args a = {NULL, nan, posinf, neginf, self};
     return tn_nan_to_num_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nanmedian_at(const char *file, int line, const tn_nanmedian_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nanmedian, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nanmedian(tn_tensor *self) {
+    const tn_nanmedian_args a = {NULL, self};
+    return tn_nanmedian_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_nanmedian_dim_at(const char *file, int line,
+    const tn_nanmedian_dim_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_nanmedian_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_nanmedian_dim(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_nanmedian_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_nanmedian_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nanquantile_at(const char *file, int line, const tn_nanquantile_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nanquantile, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nanquantile(tn_tensor *self, tn_tensor *q, int64_t dim, bool keepdim,
+    const char *interpolation) {
+    const tn_nanquantile_args a = {NULL, dim, keepdim, interpolation, self, q};
+    return tn_nanquantile_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nanquantile_scalar_at(const char *file, int line,
+    const tn_nanquantile_scalar_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nanquantile_scalar, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nanquantile_scalar(tn_tensor *self, double q, int64_t dim, bool keepdim,
+    const char *interpolation) {
+    const tn_nanquantile_scalar_args a = {NULL, dim, keepdim, interpolation, self, q};
+    return tn_nanquantile_scalar_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_narrow_at(const char *file, int line, const tn_narrow_args *args) {
@@ -4443,6 +4558,29 @@ TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *arg
 TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
     return tn_prod_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_quantile_at(const char *file, int line, const tn_quantile_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_quantile, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_quantile(tn_tensor *self, tn_tensor *q, int64_t dim, bool keepdim,
+    const char *interpolation) {
+    const tn_quantile_args a = {NULL, dim, keepdim, interpolation, self, q};
+    return tn_quantile_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_quantile_scalar_at(const char *file, int line,
+    const tn_quantile_scalar_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_quantile_scalar, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_quantile_scalar(tn_tensor *self, double q, int64_t dim, bool keepdim,
+    const char *interpolation) {
+    const tn_quantile_scalar_args a = {NULL, dim, keepdim, interpolation, self, q};
+    return tn_quantile_scalar_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_rad2deg_at(const char *file, int line, const tn_rad2deg_args *args) {

@@ -298,6 +298,14 @@ static const char *const py_docs_comment[] = {
     "probabilities as target: -sum(target log_softmax(input)). label_smoothing mixes the\n"
     "target with the uniform distribution.\n"
     "input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
+    /* cummax */
+    "The largest of the elements up to each one along dim, and its index: of equal elements the last\n"
+    "one. From a NaN on, all are NaN.\n"
+    "self (*) -> values, indices (*)",
+    /* cummin */
+    "The smallest of the elements up to each one along dim, and its index: of equal elements the last\n"
+    "one. From a NaN on, all are NaN.\n"
+    "self (*) -> values, indices (*)",
     /* cumprod */
     "y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of\n"
     "the tensor that is written.\n"
@@ -692,6 +700,10 @@ static const char *const py_docs_comment[] = {
     "target (log target - input), where input holds logarithms. With log_target the target does too:\n"
     "e^target (target - input). batchmean divides the sum by the first size of input alone.\n"
     "input, target (*) -> () or (*)",
+    /* kthvalue */
+    "The k-th smallest element along dim, counted from 1, and its index: of equal elements the one\n"
+    "that a stable sort would put there. NaN counts as the largest.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
     /* l1_loss */
     "|input - target|.\n"
     "input, target (*) -> () or (*)",
@@ -901,6 +913,10 @@ static const char *const py_docs_comment[] = {
     /* logaddexp2 */
     "log2(2^self + 2^other), without overflow on the way. Two integer tensors are refused.\n"
     "(*), (*) -> broadcast, floating",
+    /* logcumsumexp */
+    "y_i = log(e^(x_0) + ... + e^(x_i)) along dim, without overflow on the way. Sums are f64, or\n"
+    "complex128, as in torch.\n"
+    "self (*) -> (*), floating or complex",
     /* logdet */
     "The logarithms of determinants: NaN where a real one is negative.\n"
     "(*, n, n) -> (*), float32, float64 or complex",
@@ -999,6 +1015,13 @@ static const char *const py_docs_comment[] = {
     "The sum over dim divided by the number of elements; NaN if there are none.\n"
     "Floating or complex.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* median */
+    "The median of all elements, the lower one of two. A NaN wins, and of no elements it is NaN.\n"
+    "self (*) -> ()",
+    /* median_dim */
+    "The median along dim, the lower one of two, and its index: of equal elements the one that a\n"
+    "stable sort would put there. A NaN wins.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
     /* meshgrid */
     "The coordinates of a grid: result i repeats tensor i along all other dimensions. Views.\n"
     "tensors (n), (m) -> (n, m), (n, m); \"xy\": (m, n)",
@@ -1017,6 +1040,10 @@ static const char *const py_docs_comment[] = {
     /* mm */
     "The product of two matrices, without broadcasting.\n"
     "self (m, k), mat2 (k, n) -> (m, n)",
+    /* mode */
+    "The commonest element along dim, the smallest among equally common ones, and the index where it\n"
+    "stands last. NaN equals nothing.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
     /* movedim */
     "Dimension source[i] goes to place destination[i]; the others keep their order. A view.\n"
     "self (a, b, c) -> (b, c, a)",
@@ -1041,6 +1068,19 @@ static const char *const py_docs_comment[] = {
     "self with NaN replaced by nan (0), infinities by posinf and neginf (the largest and the smallest\n"
     "number of the dtype).\n"
     "(*) -> (*)",
+    /* nanmedian */
+    "The median of all elements that are not NaN, the lower one of two; NaN if there are none.\n"
+    "self (*) -> ()",
+    /* nanmedian_dim */
+    "The median along dim of the elements that are not NaN, the lower one of two, and its index; NaN\n"
+    "where there are none.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* nanquantile */
+    "quantile of the elements that are not NaN; NaN where there are none.\n"
+    "self (*) float32 or float64, q () or (n) -> (n) if q has it, then self's shape without dim, 1 there when keepdim",
+    /* nanquantile_scalar */
+    "nanquantile for one fraction q.\n"
+    "self (*) float32 or float64 -> self's shape without dim, 1 there when keepdim",
     /* narrow */
     "`length` positions along dim, beginning at start. A view.\n"
     "self (.., n, ..) -> (.., length, ..)",
@@ -1150,6 +1190,14 @@ static const char *const py_docs_comment[] = {
     "The product over dim, or of all elements if dim is absent. Integers and bool are\n"
     "multiplied in int64.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* quantile */
+    "The elements below which the fractions q of all elements along dim lie, or of self if dim is\n"
+    "absent. Between two elements interpolation chooses: linear, lower, higher, midpoint or nearest.\n"
+    "NaN if there is one.\n"
+    "self (*) float32 or float64, q () or (n) -> (n) if q has it, then self's shape without dim, 1 there when keepdim",
+    /* quantile_scalar */
+    "quantile for one fraction q.\n"
+    "self (*) float32 or float64 -> self's shape without dim, 1 there when keepdim",
     /* rad2deg */
     "Radians as degrees: 180 / pi self.\n"
     "(*) -> (*), floating",
@@ -1653,6 +1701,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.cosine_similarity" /* cosine_similarity */,
     NULL /* count_nonzero */,
     NULL /* cross_entropy */,
+    NULL /* cummax */,
+    NULL /* cummin */,
     NULL /* cumprod */,
     NULL /* cumsum */,
     NULL /* deg2rad */,
@@ -1767,6 +1817,7 @@ static const char *const py_docs_place[] = {
     NULL /* isposinf */,
     NULL /* isreal */,
     NULL /* kl_div */,
+    NULL /* kthvalue */,
     NULL /* l1_loss */,
     "nn.functional.layer_norm" /* layer_norm */,
     NULL /* layer_norm_backward */,
@@ -1826,6 +1877,7 @@ static const char *const py_docs_place[] = {
     NULL /* log_softmax_backward */,
     NULL /* logaddexp */,
     NULL /* logaddexp2 */,
+    NULL /* logcumsumexp */,
     NULL /* logdet */,
     NULL /* logical_and */,
     NULL /* logical_not */,
@@ -1855,12 +1907,15 @@ static const char *const py_docs_place[] = {
     NULL /* max_pool2d_pick */,
     NULL /* maximum */,
     NULL /* mean */,
+    NULL /* median */,
+    NULL /* median_dim */,
     NULL /* meshgrid */,
     NULL /* min */,
     NULL /* min_dim */,
     NULL /* min_other */,
     NULL /* minimum */,
     NULL /* mm */,
+    NULL /* mode */,
     NULL /* movedim */,
     NULL /* mse_loss */,
     NULL /* mul */,
@@ -1868,6 +1923,10 @@ static const char *const py_docs_place[] = {
     NULL /* mv */,
     "special.multigammaln" /* mvlgamma */,
     NULL /* nan_to_num */,
+    NULL /* nanmedian */,
+    NULL /* nanmedian_dim */,
+    NULL /* nanquantile */,
+    NULL /* nanquantile_scalar */,
     NULL /* narrow */,
     NULL /* ne */,
     NULL /* neg */,
@@ -1899,6 +1958,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.prelu" /* prelu */,
     NULL /* prelu_kernel */,
     NULL /* prod */,
+    NULL /* quantile */,
+    NULL /* quantile_scalar */,
     NULL /* rad2deg */,
     NULL /* rand */,
     NULL /* rand_like */,

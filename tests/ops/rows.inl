@@ -65,6 +65,10 @@ DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",
         "a keyword, as in torch's schema")
+DIFFERS("operator", "kthvalue", "result 1", false, "",
+        "torch's choice among equal elements is not stable")
+DIFFERS("operator", "kthvalue", "grad", true, "",
+        "as its choice")
 ORACLE("linalg_eigh", "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = self")
 DIFFERS("operator", "linalg_eigh_of", "gradcheck", false, "compute_v=False",
         "there are no eigenvectors")
@@ -127,8 +131,24 @@ DIFFERS("operator", "max_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "mean", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
+DIFFERS("operator", "median_dim", "result 1", false, "",
+        "torch's choice among equal elements is not stable")
+DIFFERS("operator", "median_dim", "grad", true, "",
+        "as its choice")
 DIFFERS("operator", "meshgrid", "parameter indexing", false, "",
         "one row for torch's overloads with and without it")
+DIFFERS("operator", "mode", "result 1", false, "",
+        "torch's choice among equal elements is not stable")
+DIFFERS("operator", "mode", "grad", true, "",
+        "as its choice")
+DIFFERS("operator", "nanmedian_dim", "result 1", false, "",
+        "torch's choice among equal elements is not stable")
+DIFFERS("operator", "nanmedian_dim", "grad", true, "",
+        "as its choice")
+DIFFERS("operator", "nanquantile", "grad", true, "",
+        "torch's order of equal elements is not stable")
+DIFFERS("operator", "nanquantile_scalar", "grad", true, "",
+        "torch's order of equal elements is not stable")
 DIFFERS("operator", "nll_loss", "gradcheck", false, "(5)",
         "the class weights are not differentiated, as in torch")
 DIFFERS("operator", "nll_loss", "gradcheck", false, "(7)",
@@ -147,6 +167,10 @@ DIFFERS("operator", "polygamma", "result 0", false, "1 (",
         "the same")
 DIFFERS("operator", "prod", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
+DIFFERS("operator", "quantile", "grad", true, "",
+        "torch's order of equal elements is not stable")
+DIFFERS("operator", "quantile_scalar", "grad", true, "",
+        "torch's order of equal elements is not stable")
 DIFFERS("operator", "randint", "parameter dtype", false, "",
         "None means int64 here as well")
 DIFFERS("operator", "randint_low", "parameter dtype", false, "",

@@ -305,6 +305,118 @@ TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tenso
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
 #endif
 
+/* --- elements by their place in the order of a lane: kthvalue, median, nanmedian, mode --- */
+
+/* The k-th smallest element along dim, counted from 1, and its index: of equal elements the one
+ * that a stable sort would put there. NaN counts as the largest.
+ *   schema  kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values,
+ *           Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices v = tn_kthvalue(x, 2); */
+typedef struct tn_kthvalue_args {
+    tn_values_indices out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+    int64_t k;
+    TNI_NAMED_OPTIONS
+} tn_kthvalue_args;
+TN_API tn_values_indices tn_kthvalue_at(const char *file, int line, const tn_kthvalue_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_kthvalue(tn_tensor *self, int64_t k, int64_t dim,
+    bool keepdim);
+#ifndef __cplusplus
+#define tn_kthvalue(self_, ...) TNI_CALL(tn_kthvalue, .dim = -1, .self = self_, .k = __VA_ARGS__)
+#endif
+
+/* The median along dim, the lower one of two, and its index: of equal elements the one that a
+ * stable sort would put there. A NaN wins.
+ *   schema  median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor
+ *           indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_median_dim(x, 0); */
+typedef struct tn_median_dim_args {
+    tn_values_indices out;
+    bool keepdim;
+    tn_tensor *self;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_median_dim_args;
+TN_API tn_values_indices tn_median_dim_at(const char *file, int line,
+    const tn_median_dim_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_median_dim(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_median_dim(self_, ...) TNI_CALL(tn_median_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The median along dim of the elements that are not NaN, the lower one of two, and its index; NaN
+ * where there are none.
+ *   schema  nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor
+ *           indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_nanmedian_dim(x, 0); */
+typedef struct tn_nanmedian_dim_args {
+    tn_values_indices out;
+    bool keepdim;
+    tn_tensor *self;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_nanmedian_dim_args;
+TN_API tn_values_indices tn_nanmedian_dim_at(const char *file, int line,
+    const tn_nanmedian_dim_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_nanmedian_dim(tn_tensor *self, int64_t dim,
+    bool keepdim);
+#ifndef __cplusplus
+#define tn_nanmedian_dim(self_, ...) TNI_CALL(tn_nanmedian_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The commonest element along dim, the smallest among equally common ones, and the index where it
+ * stands last. NaN equals nothing.
+ *   schema  mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_mode(x); */
+typedef struct tn_mode_args {
+    tn_values_indices out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_mode_args;
+TN_API tn_values_indices tn_mode_at(const char *file, int line, const tn_mode_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_mode(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_mode(...) TNI_CALL(tn_mode, .dim = -1, .self = __VA_ARGS__)
+#endif
+
+/* The median of all elements, the lower one of two. A NaN wins, and of no elements it is NaN.
+ *   schema  median(Tensor self) -> Tensor
+ *   shapes  self (*) -> ()
+ *   example tn_median(x) */
+typedef struct tn_median_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_median_args;
+TN_API tn_tensor *tn_median_at(const char *file, int line, const tn_median_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_median(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_median(...) TNI_CALL(tn_median, .self = __VA_ARGS__)
+#endif
+
+/* The median of all elements that are not NaN, the lower one of two; NaN if there are none.
+ *   schema  nanmedian(Tensor self) -> Tensor
+ *   shapes  self (*) -> ()
+ *   example tn_nanmedian(x) */
+typedef struct tn_nanmedian_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_nanmedian_args;
+TN_API tn_tensor *tn_nanmedian_at(const char *file, int line, const tn_nanmedian_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nanmedian(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_nanmedian(...) TNI_CALL(tn_nanmedian, .self = __VA_ARGS__)
+#endif
+
 /* --- places of values among sorted boundaries, by bisection: searchsorted, bucketize --- */
 
 /* Where each value of self belongs in sorted_sequence, which is sorted along its last dimension:

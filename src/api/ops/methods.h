@@ -414,6 +414,12 @@ template <class K = as_objects> typename K::one count_nonzero(count_nonzero_opti
     site at = site()) const {
     return tn::count_nonzero<K>(p_, o, at);
 }
+template <class K = as_objects> typename K::template many<tn_values_indices>::type cummax(integer dim, cummax_options o = {}, site at = site()) const {
+    return tn::cummax<K>(p_, dim, o, at);
+}
+template <class K = as_objects> typename K::template many<tn_values_indices>::type cummin(integer dim, cummin_options o = {}, site at = site()) const {
+    return tn::cummin<K>(p_, dim, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one cumprod(integer dim,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
     return tn::cumprod<K>(p_, dim, dtype, at);
@@ -831,6 +837,12 @@ template <class K = as_objects> typename K::one isposinf(out_options o = {}, sit
 template <class K = as_objects> TN_USE_RESULT typename K::one isreal(site at = site()) const {
     return tn::isreal<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type kthvalue(integer k, integer dim = -1, flag keepdim = false, site at = site()) const {
+    return tn::kthvalue<K>(p_, k, dim, keepdim, at);
+}
+template <class K = as_objects> typename K::template many<tn_values_indices>::type kthvalue(integer k, kthvalue_options o, site at = site()) const {
+    return tn::kthvalue<K>(p_, k, o, at);
+}
 template <class K = as_objects> typename K::one lcm(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::lcm<K>(p_, other, o, at);
@@ -921,6 +933,10 @@ template <class K = as_objects> typename K::one logaddexp(tensor_ref other, out_
 template <class K = as_objects> typename K::one logaddexp2(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::logaddexp2<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one logcumsumexp(integer dim, out_options o = {},
+    site at = site()) const {
+    return tn::logcumsumexp<K>(p_, dim, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one logdet(site at = site()) const {
     return tn::logdet<K>(p_, at);
@@ -1069,6 +1085,15 @@ template <class K = as_objects> TN_USE_RESULT typename K::one mean(int_list dim 
 template <class K = as_objects> typename K::one mean(mean_options o, site at = site()) const {
     return tn::mean<K>(p_, o, at);
 }
+template <class K = as_objects> typename K::one median(out_options o = {}, site at = site()) const {
+    return tn::median<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type median(integer dim, flag keepdim = false, site at = site()) const {
+    return tn::median<K>(p_, dim, keepdim, at);
+}
+template <class K = as_objects> typename K::template many<tn_values_indices>::type median(integer dim, median_dim_options o, site at = site()) const {
+    return tn::median<K>(p_, dim, o, at);
+}
 template <class K = as_objects> typename K::one (min)(out_options o = {}, site at = site()) const {
     return tn::min<K>(p_, o, at);
 }
@@ -1089,6 +1114,12 @@ template <class K = as_objects> typename K::one minimum(tensor_ref other, out_op
 template <class K = as_objects> typename K::one mm(tensor_ref mat2, out_options o = {},
     site at = site()) const {
     return tn::mm<K>(p_, mat2, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type mode(integer dim = -1, flag keepdim = false, site at = site()) const {
+    return tn::mode<K>(p_, dim, keepdim, at);
+}
+template <class K = as_objects> typename K::template many<tn_values_indices>::type mode(mode_options o, site at = site()) const {
+    return tn::mode<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one movedim(int_list source,
     int_list destination, site at = site()) const {
@@ -1131,6 +1162,34 @@ template <class K = as_objects> typename K::one nan_to_num(nan_to_num_options o,
 template <class K = as_objects> typename K::one nan_to_num_(tn_maybe nan = TN_NO_FLOAT,
     tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT, site at = site()) const {
     return tn::nan_to_num_<K>(p_, nan, posinf, neginf, at);
+}
+template <class K = as_objects> typename K::one nanmedian(out_options o = {}, site at = site())
+    const {
+    return tn::nanmedian<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type nanmedian(integer dim, flag keepdim = false, site at = site()) const {
+    return tn::nanmedian<K>(p_, dim, keepdim, at);
+}
+template <class K = as_objects> typename K::template many<tn_values_indices>::type nanmedian(integer dim, nanmedian_dim_options o, site at = site()) const {
+    return tn::nanmedian<K>(p_, dim, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one nanquantile(tensor_ref q,
+    integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) const {
+    return tn::nanquantile<K>(p_, q, dim, keepdim, interpolation, at);
+}
+template <class K = as_objects> typename K::one nanquantile(tensor_ref q, nanquantile_options o,
+    site at = site()) const {
+    return tn::nanquantile<K>(p_, q, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one nanquantile(double q,
+    integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) const {
+    return tn::nanquantile<K>(p_, q, dim, keepdim, interpolation, at);
+}
+template <class K = as_objects> typename K::one nanquantile(double q, nanquantile_scalar_options o,
+    site at = site()) const {
+    return tn::nanquantile<K>(p_, q, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one narrow(integer dim, integer start,
     integer length, site at = site()) const {
@@ -1278,6 +1337,24 @@ template <class K = as_objects> TN_USE_RESULT typename K::one prod(integer dim =
 }
 template <class K = as_objects> typename K::one prod(prod_options o, site at = site()) const {
     return tn::prod<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one quantile(tensor_ref q,
+    integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) const {
+    return tn::quantile<K>(p_, q, dim, keepdim, interpolation, at);
+}
+template <class K = as_objects> typename K::one quantile(tensor_ref q, quantile_options o,
+    site at = site()) const {
+    return tn::quantile<K>(p_, q, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one quantile(double q,
+    integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) const {
+    return tn::quantile<K>(p_, q, dim, keepdim, interpolation, at);
+}
+template <class K = as_objects> typename K::one quantile(double q, quantile_scalar_options o,
+    site at = site()) const {
+    return tn::quantile<K>(p_, q, o, at);
 }
 template <class K = as_objects> typename K::one rad2deg(out_options o = {}, site at = site())
     const {

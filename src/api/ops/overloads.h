@@ -948,6 +948,17 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one cross_entro
     return K::call(tn_cross_entropy_at, at, {o.weight.value, o.ignore_index.value, o.reduction,
         o.label_smoothing, input.value, target.value});
 }
+struct cummax_options {
+    typedef cummax_options self_;
+    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+};
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type cummax(tensor_ref self, integer dim, cummax_options o = {}, site at = site()) {
+    return K::call(tn_cummax_at, at, {o.out, self.value, dim.value}, o.out);
+}
+typedef cummax_options cummin_options;
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type cummin(tensor_ref self, integer dim, cummin_options o = {}, site at = site()) {
+    return K::call(tn_cummin_at, at, {o.out, self.value, dim.value}, o.out);
+}
 struct cumprod_options {
     typedef cumprod_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -2058,6 +2069,19 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one kl_div(tens
     tensor_ref target, kl_div_options o, site at = site()) {
     return K::call(tn_kl_div_at, at, {o.reduction, o.log_target.value, input.value, target.value});
 }
+struct kthvalue_options {
+    typedef kthvalue_options self_;
+    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(integer, dim, -1)
+    TNI_OPTION(flag, keepdim, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_indices>::type kthvalue(tensor_ref self, integer k, integer dim = -1, flag keepdim = false, site at = site()) {
+    return K::call(tn_kthvalue_at, at, {{}, dim.value, keepdim.value, self.value, k.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type kthvalue(tensor_ref self, integer k, kthvalue_options o, site at = site()) {
+    return K::call(tn_kthvalue_at, at, {o.out, o.dim.value, o.keepdim.value, self.value, k.value},
+        o.out);
+}
 struct l1_loss_options {
     typedef l1_loss_options self_;
     TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
@@ -2738,6 +2762,10 @@ template <class K = as_objects> inline typename K::one logaddexp2(tensor_ref sel
     tensor_ref other, out_options o = {}, site at = site()) {
     return K::call(tn_logaddexp2_at, at, {o.out.value, self.value, other.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one logcumsumexp(tensor_ref self, integer dim,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_logcumsumexp_at, at, {o.out.value, self.value, dim.value}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one logdet(tensor_ref self,
     site at = site()) {
     return K::call(tn_logdet_at, at, {self.value});
@@ -3027,6 +3055,17 @@ template <class K = as_objects> inline typename K::one mean(tensor_ref self, mea
     return K::call(tn_mean_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype,
         self.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one median(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_median_at, at, {o.out.value, self.value}, o.out);
+}
+typedef max_dim_options median_dim_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_indices>::type median(tensor_ref self, integer dim, flag keepdim = false, site at = site()) {
+    return K::call(tn_median_dim_at, at, {{}, keepdim.value, self.value, dim.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type median(tensor_ref self, integer dim, median_dim_options o, site at = site()) {
+    return K::call(tn_median_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
 struct meshgrid_options {
     typedef meshgrid_options self_;
     TNI_OPTION(const char *, indexing, nullptr)
@@ -3061,6 +3100,13 @@ template <class K = as_objects> inline typename K::one minimum(tensor_ref self, 
 template <class K = as_objects> inline typename K::one mm(tensor_ref self, tensor_ref mat2,
     out_options o = {}, site at = site()) {
     return K::call(tn_mm_at, at, {o.out.value, self.value, mat2.value}, o.out);
+}
+typedef kthvalue_options mode_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_indices>::type mode(tensor_ref self, integer dim = -1, flag keepdim = false, site at = site()) {
+    return K::call(tn_mode_at, at, {{}, dim.value, keepdim.value, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type mode(tensor_ref self, mode_options o, site at = site()) {
+    return K::call(tn_mode_at, at, {o.out, o.dim.value, o.keepdim.value, self.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one movedim(tensor_ref self,
     int_list source, int_list destination, site at = site()) {
@@ -3133,6 +3179,47 @@ template <class K = as_objects> inline typename K::one nan_to_num_(tensor_ref se
     tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT,
     site at = site()) {
     return K::write(tn_nan_to_num_inplace_at, at, {nullptr, nan, posinf, neginf, self.value});
+}
+template <class K = as_objects> inline typename K::one nanmedian(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_nanmedian_at, at, {o.out.value, self.value}, o.out);
+}
+typedef max_dim_options nanmedian_dim_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_indices>::type nanmedian(tensor_ref self, integer dim, flag keepdim = false, site at = site()) {
+    return K::call(tn_nanmedian_dim_at, at, {{}, keepdim.value, self.value, dim.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_values_indices>::type nanmedian(tensor_ref self, integer dim, nanmedian_dim_options o, site at = site()) {
+    return K::call(tn_nanmedian_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+}
+struct nanquantile_options {
+    typedef nanquantile_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, dim, TN_NONE)
+    TNI_OPTION(flag, keepdim, false)
+    TNI_OPTION(const char *, interpolation, "linear")
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one nanquantile(tensor_ref self,
+    tensor_ref q, integer dim = TN_NONE, flag keepdim = false,
+    const char *interpolation = "linear", site at = site()) {
+    return K::call(tn_nanquantile_at, at, {nullptr, dim.value, keepdim.value, interpolation,
+        self.value, q.value});
+}
+template <class K = as_objects> inline typename K::one nanquantile(tensor_ref self, tensor_ref q,
+    nanquantile_options o, site at = site()) {
+    return K::call(tn_nanquantile_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        o.interpolation, self.value, q.value}, o.out);
+}
+typedef nanquantile_options nanquantile_scalar_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one nanquantile(tensor_ref self,
+    double q, integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) {
+    return K::call(tn_nanquantile_scalar_at, at, {nullptr, dim.value, keepdim.value, interpolation,
+        self.value, q});
+}
+template <class K = as_objects> inline typename K::one nanquantile(tensor_ref self, double q,
+    nanquantile_scalar_options o, site at = site()) {
+    return K::call(tn_nanquantile_scalar_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        o.interpolation, self.value, q}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one narrow(tensor_ref self,
     integer dim, integer start, integer length, site at = site()) {
@@ -3406,6 +3493,30 @@ template <class K = as_objects> inline typename K::one prod(tensor_ref self, pro
     site at = site()) {
     return K::call(tn_prod_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype,
         self.value}, o.out);
+}
+typedef nanquantile_options quantile_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one quantile(tensor_ref self,
+    tensor_ref q, integer dim = TN_NONE, flag keepdim = false,
+    const char *interpolation = "linear", site at = site()) {
+    return K::call(tn_quantile_at, at, {nullptr, dim.value, keepdim.value, interpolation,
+        self.value, q.value});
+}
+template <class K = as_objects> inline typename K::one quantile(tensor_ref self, tensor_ref q,
+    quantile_options o, site at = site()) {
+    return K::call(tn_quantile_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.interpolation,
+        self.value, q.value}, o.out);
+}
+typedef nanquantile_options quantile_scalar_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one quantile(tensor_ref self,
+    double q, integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
+    site at = site()) {
+    return K::call(tn_quantile_scalar_at, at, {nullptr, dim.value, keepdim.value, interpolation,
+        self.value, q});
+}
+template <class K = as_objects> inline typename K::one quantile(tensor_ref self, double q,
+    quantile_scalar_options o, site at = site()) {
+    return K::call(tn_quantile_scalar_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        o.interpolation, self.value, q}, o.out);
 }
 template <class K = as_objects> inline typename K::one rad2deg(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -4637,6 +4748,8 @@ TNI_TN_END
 #define tn_cosine_similarity(...) tn::cosine_similarity<tn::detail::as_c>(__VA_ARGS__)
 #define tn_count_nonzero(...) tn::count_nonzero<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cross_entropy(...) tn::cross_entropy<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cummax(...) tn::cummax<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cummin(...) tn::cummin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod_(...) tn::cumprod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumsum(...) tn::cumsum<tn::detail::as_c>(__VA_ARGS__)
@@ -4803,6 +4916,7 @@ TNI_TN_END
 #define tn_isposinf(...) tn::isposinf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isreal(...) tn::isreal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_kl_div(...) tn::kl_div<tn::detail::as_c>(__VA_ARGS__)
+#define tn_kthvalue(...) tn::kthvalue<tn::detail::as_c>(__VA_ARGS__)
 #define tn_l1_loss(...) tn::l1_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_layer_norm(...) tn::layer_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_layer_norm_backward(...) tn::layer_norm_backward<tn::detail::as_c>(__VA_ARGS__)
@@ -4878,6 +4992,7 @@ TNI_TN_END
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp2(...) tn::logaddexp2<tn::detail::as_c>(__VA_ARGS__)
+#define tn_logcumsumexp(...) tn::logcumsumexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logdet(...) tn::logdet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and(...) tn::logical_and<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logical_and_(...) tn::logical_and_<tn::detail::as_c>(__VA_ARGS__)
@@ -4919,12 +5034,15 @@ TNI_TN_END
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
 #define tn_maximum(...) tn::maximum<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mean(...) tn::mean<tn::detail::as_c>(__VA_ARGS__)
+#define tn_median(...) tn::median<tn::detail::as_c>(__VA_ARGS__)
+#define tn_median_dim(...) tn::median<tn::detail::as_c>(__VA_ARGS__)
 #define tn_meshgrid(...) tn::meshgrid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min_dim(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min_other(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_minimum(...) tn::minimum<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mm(...) tn::mm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_mode(...) tn::mode<tn::detail::as_c>(__VA_ARGS__)
 #define tn_movedim(...) tn::movedim<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mse_loss(...) tn::mse_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul(...) tn::mul<tn::detail::as_c>(__VA_ARGS__)
@@ -4937,6 +5055,10 @@ TNI_TN_END
 #define tn_mvlgamma_(...) tn::mvlgamma_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nan_to_num(...) tn::nan_to_num<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nan_to_num_(...) tn::nan_to_num_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nanmedian(...) tn::nanmedian<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nanmedian_dim(...) tn::nanmedian<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nanquantile(...) tn::nanquantile<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nanquantile_scalar(...) tn::nanquantile<tn::detail::as_c>(__VA_ARGS__)
 #define tn_narrow(...) tn::narrow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ne(...) tn::ne<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ne_(...) tn::ne_<tn::detail::as_c>(__VA_ARGS__)
@@ -4977,6 +5099,8 @@ TNI_TN_END
 #define tn_prelu(...) tn::prelu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_prelu_kernel(...) tn::prelu_kernel<tn::detail::as_c>(__VA_ARGS__)
 #define tn_prod(...) tn::prod<tn::detail::as_c>(__VA_ARGS__)
+#define tn_quantile(...) tn::quantile<tn::detail::as_c>(__VA_ARGS__)
+#define tn_quantile_scalar(...) tn::quantile<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rad2deg(...) tn::rad2deg<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rad2deg_(...) tn::rad2deg_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rand(...) tn::rand<tn::detail::as_c>(__VA_ARGS__)

@@ -293,6 +293,154 @@ TN_USE_RESULT TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool k
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
+/* --- quantiles of the elements along a dimension or of all, with and without NaN --- */
+
+/* The elements below which the fractions q of all elements along dim lie, or of self if dim is
+ * absent. Between two elements interpolation chooses: linear, lower, higher, midpoint or nearest.
+ * NaN if there is one.
+ *   schema  quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+ *           interpolation='linear') -> Tensor
+ *   shapes  self (*) float32 or float64, q () or (n) -> (n) if q has it, then self's shape
+ *           without dim, 1 there when keepdim
+ *   example tn_quantile(x, q) */
+typedef struct tn_quantile_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    const char *interpolation;
+    tn_tensor *self, *q;
+    TNI_NAMED_OPTIONS
+} tn_quantile_args;
+TN_API tn_tensor *tn_quantile_at(const char *file, int line, const tn_quantile_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_quantile(tn_tensor *self, tn_tensor *q, int64_t dim,
+    bool keepdim, const char *interpolation);
+#ifndef __cplusplus
+#define tn_quantile(self_, ...) TNI_CALL(tn_quantile, .dim = TN_NONE, .interpolation = "linear", \
+    .self = self_, .q = __VA_ARGS__)
+#endif
+
+/* quantile for one fraction q.
+ *   schema  quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+ *           interpolation='linear') -> Tensor
+ *   shapes  self (*) float32 or float64 -> self's shape without dim, 1 there when keepdim
+ *   example tn_quantile_scalar(x, 0.25) */
+typedef struct tn_quantile_scalar_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    const char *interpolation;
+    tn_tensor *self;
+    double q;
+    TNI_NAMED_OPTIONS
+} tn_quantile_scalar_args;
+TN_API tn_tensor *tn_quantile_scalar_at(const char *file, int line,
+    const tn_quantile_scalar_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_quantile_scalar(tn_tensor *self, double q, int64_t dim,
+    bool keepdim, const char *interpolation);
+#ifndef __cplusplus
+#define tn_quantile_scalar(self_, ...) TNI_CALL(tn_quantile_scalar, .dim = TN_NONE, \
+    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#endif
+
+/* quantile of the elements that are not NaN; NaN where there are none.
+ *   schema  nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+ *           interpolation='linear') -> Tensor
+ *   shapes  self (*) float32 or float64, q () or (n) -> (n) if q has it, then self's shape
+ *           without dim, 1 there when keepdim
+ *   example tn_nanquantile(x, q) */
+typedef struct tn_nanquantile_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    const char *interpolation;
+    tn_tensor *self, *q;
+    TNI_NAMED_OPTIONS
+} tn_nanquantile_args;
+TN_API tn_tensor *tn_nanquantile_at(const char *file, int line, const tn_nanquantile_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nanquantile(tn_tensor *self, tn_tensor *q, int64_t dim,
+    bool keepdim, const char *interpolation);
+#ifndef __cplusplus
+#define tn_nanquantile(self_, ...) TNI_CALL(tn_nanquantile, .dim = TN_NONE, \
+    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#endif
+
+/* nanquantile for one fraction q.
+ *   schema  nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+ *           interpolation='linear') -> Tensor
+ *   shapes  self (*) float32 or float64 -> self's shape without dim, 1 there when keepdim
+ *   example tn_nanquantile_scalar(x, 0.25) */
+typedef struct tn_nanquantile_scalar_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    const char *interpolation;
+    tn_tensor *self;
+    double q;
+    TNI_NAMED_OPTIONS
+} tn_nanquantile_scalar_args;
+TN_API tn_tensor *tn_nanquantile_scalar_at(const char *file, int line,
+    const tn_nanquantile_scalar_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nanquantile_scalar(tn_tensor *self, double q, int64_t dim,
+    bool keepdim, const char *interpolation);
+#ifndef __cplusplus
+#define tn_nanquantile_scalar(self_, ...) TNI_CALL(tn_nanquantile_scalar, .dim = TN_NONE, \
+    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#endif
+
+/* --- running extrema with their places, and running log-sums of exponentials, along one
+ * dimension --- */
+
+/* The largest of the elements up to each one along dim, and its index: of equal elements the last
+ * one. From a NaN on, all are NaN.
+ *   schema  cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices (*)
+ *   example tn_values_indices m = tn_cummax(x, 0); */
+typedef struct tn_cummax_args {
+    tn_values_indices out;
+    tn_tensor *self;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_cummax_args;
+TN_API tn_values_indices tn_cummax_at(const char *file, int line, const tn_cummax_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_cummax(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_cummax(self_, ...) TNI_CALL(tn_cummax, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The smallest of the elements up to each one along dim, and its index: of equal elements the last
+ * one. From a NaN on, all are NaN.
+ *   schema  cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices (*)
+ *   example tn_values_indices m = tn_cummin(x, 0); */
+typedef struct tn_cummin_args {
+    tn_values_indices out;
+    tn_tensor *self;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_cummin_args;
+TN_API tn_values_indices tn_cummin_at(const char *file, int line, const tn_cummin_args *args);
+TN_USE_RESULT TN_API tn_values_indices tnp_cummin(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_cummin(self_, ...) TNI_CALL(tn_cummin, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* y_i = log(e^(x_0) + ... + e^(x_i)) along dim, without overflow on the way. Sums are f64, or
+ * complex128, as in torch.
+ *   schema  logcumsumexp(Tensor self, int dim) -> Tensor
+ *   shapes  self (*) -> (*), floating or complex
+ *   example tn_logcumsumexp(x, 0) */
+typedef struct tn_logcumsumexp_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_logcumsumexp_args;
+TN_API tn_tensor *tn_logcumsumexp_at(const char *file, int line, const tn_logcumsumexp_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_logcumsumexp(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_logcumsumexp(self_, ...) TNI_CALL(tn_logcumsumexp, .self = self_, .dim = __VA_ARGS__)
+#endif
+
 /* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is

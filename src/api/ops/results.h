@@ -39,6 +39,21 @@ struct detail::in_objects<tn_grad_input_grad_weight_grad_bias> {
         return r;
     }
 };
+struct values_indices {
+    tensor values, indices;
+};
+template <>
+struct detail::in_objects<tn_values_indices> {
+    typedef values_indices type;
+    static type made(const tn_values_indices &c) {
+        type r = {tensor::take(c.values), tensor::take(c.indices)};
+        return r;
+    }
+    static type borrowed(const tn_values_indices &c) {
+        type r = {tensor(c.values), tensor(c.indices)};
+        return r;
+    }
+};
 struct mantissa_exponent {
     tensor mantissa, exponent;
 };
@@ -263,21 +278,6 @@ struct detail::in_objects<tn_U_S_Vh> {
     }
     static type borrowed(const tn_U_S_Vh &c) {
         type r = {tensor(c.U), tensor(c.S), tensor(c.Vh)};
-        return r;
-    }
-};
-struct values_indices {
-    tensor values, indices;
-};
-template <>
-struct detail::in_objects<tn_values_indices> {
-    typedef values_indices type;
-    static type made(const tn_values_indices &c) {
-        type r = {tensor::take(c.values), tensor::take(c.indices)};
-        return r;
-    }
-    static type borrowed(const tn_values_indices &c) {
-        type r = {tensor(c.values), tensor(c.indices)};
         return r;
     }
 };

@@ -34,6 +34,9 @@ typedef struct tn_min_max {
 typedef struct tn_grad_input_grad_weight_grad_bias {
     tn_tensor *grad_input, *grad_weight, *grad_bias;
 } tn_grad_input_grad_weight_grad_bias;
+typedef struct tn_values_indices {
+    tn_tensor *values, *indices;
+} tn_values_indices;
 typedef struct tn_mantissa_exponent {
     tn_tensor *mantissa, *exponent;
 } tn_mantissa_exponent;
@@ -79,9 +82,6 @@ typedef struct tn_result_info {
 typedef struct tn_U_S_Vh {
     tn_tensor *U, *S, *Vh;
 } tn_U_S_Vh;
-typedef struct tn_values_indices {
-    tn_tensor *values, *indices;
-} tn_values_indices;
 typedef struct tn_U_S_V {
     tn_tensor *U, *S, *V;
 } tn_U_S_V;

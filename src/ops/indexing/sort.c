@@ -5,6 +5,7 @@
  * sorted runs (Knuth, The Art of Computer Programming 3, 5.2.4). A descending order has the keys'
  * bits inverted, so equal elements keep their order there as well.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
+#include "sort.h"
 #include "../../call/arguments.h"
 #include "../../cpu/walk.h"
 #include "../../kernels/kernels.h"
@@ -12,11 +13,6 @@
 #include "../shape/geometry.h"
 #include "../../api/ops/indexing.h"
 #include "../../call/rowform.h"
-
-typedef struct sort_pair {
-    uint64_t key;
-    int64_t place;
-} sort_pair;
 
 enum {
     SORT_RUN = 12,      /* elements that insertion sorts faster than merges do */
@@ -27,7 +23,7 @@ enum {
  * of one sign order as their bits without it; negative ones count down from the middle. */
 static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
     uint64_t sign = UINT64_C(1) << (bits - 1), size = v & (sign - 1);
-    if (size > infinity) return ~UINT64_C(0);
+    if (size > infinity) return TNI_SORT_NAN;
     return v & sign && size ? sign - size : sign + size;
 }
 /* Integers: the sign bit is flipped, so that negative numbers come first among unsigned ones. */
@@ -44,13 +40,22 @@ static uint64_t sort_key(const char *at, int dtype) {
     }
 }
 
+TN_PRIV bool tni_sort_keys(tni_sort_pair *p, const char *from, int64_t step, int64_t n, int dtype) {
+    for (int64_t i = 0; i < n; i++) {
+        if (!(i & SORT_POLL) && tni_stopped()) return false;
+        p[i].key = sort_key(from + i * step, dtype);
+        p[i].place = i;
+    }
+    return true;
+}
+
 /* The order of pairs. No two are equal, since places differ, so every sort by it is stable. */
-static bool sort_before(sort_pair a, sort_pair b) {
+static bool sort_before(tni_sort_pair a, tni_sort_pair b) {
     return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
 /* Sorts each run of SORT_RUN pairs by insertion. */
-static void sort_runs(sort_pair *p, int64_t n) {
+static void sort_runs(tni_sort_pair *p, int64_t n) {
     for (int64_t run = 0, since = 0; run < n; run += SORT_RUN, since += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
         if (run == 0 || since > SORT_POLL) {
@@ -59,7 +64,7 @@ static void sort_runs(sort_pair *p, int64_t n) {
         }
         /* Pairs that come after x move up by one place. */
         for (int64_t i = run + 1; i < end; i++) {
-            sort_pair x = p[i];
+            tni_sort_pair x = p[i];
             int64_t k = i;
             for (; k > run && sort_before(x, p[k - 1]); k--) p[k] = p[k - 1];
             p[k] = x;
@@ -68,7 +73,7 @@ static void sort_runs(sort_pair *p, int64_t n) {
 }
 /* Sorts n pairs at p by merging runs of doubling width to and fro between p and room, which has as
  * many places. Returns where they lie at last. A call that is to stop leaves them as they are. */
-static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
+TN_PRIV tni_sort_pair *tni_sort_pairs(tni_sort_pair *p, tni_sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
@@ -90,7 +95,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
             while (i < mid) room[to++] = p[i++];
             while (k < high) room[to++] = p[k++];
         }
-        sort_pair *other = p;
+        tni_sort_pair *other = p;
         p = room;
         room = other;
     }
@@ -99,11 +104,11 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
 
 /* Moves the k smallest of n pairs to the front, in any order: Hoare's FIND (CACM 4,
  * 1961, algorithm 65). */
-static void sort_select(sort_pair *p, int64_t n, int64_t k) {
+TN_PRIV void tni_sort_select(tni_sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     TNI_PATH(sort_select);
     while (low < high && !tni_stopped()) {
-        sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
+        tni_sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
         /* The median of first, middle and last one parts the rest, so sorted input
          * falls into halves. */
@@ -116,7 +121,7 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
             while (sort_before(p[i], middle)) i++;
             while (sort_before(middle, p[j])) j--;
             if (i > j) break;
-            sort_pair x = p[i];
+            tni_sort_pair x = p[i];
             p[i++] = p[j];
             p[j--] = x;
         }
@@ -168,7 +173,7 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 
 /* Writes the first k of the sorted pairs of a lane: the elements, which lie at
  * `from`, and places. */
-static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
+static void sort_write(const sort_lanes *l, const tni_sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k && ((i & SORT_POLL) || !tni_stopped()); i++) {
         tni_move_one(values + i * l->step[1], from + p[i].place * l->step[0], bytes);
@@ -182,7 +187,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     tn_tensor *self = f->in[0];
     int64_t n = sort_size(self, d), bytes = tni_dtype_size(self);
     uint64_t turn = descending ? ~UINT64_C(0) : 0;
-    sort_pair *p = (sort_pair *)f->scratch, *room = p ? p + n : NULL;
+    tni_sort_pair *p = (tni_sort_pair *)f->scratch, *room = p ? p + n : NULL;
     sort_lanes l;
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
@@ -190,7 +195,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     for (int64_t r = 0; r < l.w.rows; r++, tni_walk_next(&l.w)) {
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
-            sort_pair *sorted = p;
+            tni_sort_pair *sorted = p;
             /* The lane's elements as keys; a descending order sorts their complements. */
             for (int64_t j = 0; j < n; j++) {
                 if (!(j & SORT_POLL) && tni_stopped()) return;
@@ -198,8 +203,8 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
                 p[j].place = j;
             }
             /* topk needs only the first k in order. */
-            if (!all && k < n) sort_select(p, n, k);
-            if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
+            if (!all && k < n) tni_sort_select(p, n, k);
+            if (all || ordered) sorted = tni_sort_pairs(p, room, all ? n : k);
             sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,
                        bytes);
         }
@@ -216,7 +221,7 @@ static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
         return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name,
                        tni_dtype(self->dtype)->text);
     if (!tni_dim_of(f, self->ndim, dim, &note->dim)) return false;
-    return tn_scratch(f, sort_size(self, note->dim), 2 * (int64_t)sizeof(sort_pair));
+    return tn_scratch(f, sort_size(self, note->dim), 2 * (int64_t)sizeof(tni_sort_pair));
 }
 /* The gradient of values goes back to the places they came from; result 1 says which. */
 static void sort_give(tn_gradient *g, int64_t dim) {

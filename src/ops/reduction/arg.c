@@ -176,8 +176,7 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
            tni_lanes_scratch(f, &l, sizeof(arg_part));
 }
 
-/* To the chosen element alone. */
-static void arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
+TN_PRIV void tni_arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
     tn_tensor *x = g->in[0], *index, *d, *zeros;
     if (!g->incoming[0]) return;
     if (!x->ndim) {
@@ -201,7 +200,7 @@ static void max_dim_run(tn_frame *f) {
 }
 static void max_dim_grad(tn_gradient *g) {
     TN_ARGS(max_dim, a, g);
-    arg_grad(g, a->dim, a->keepdim);
+    tni_arg_grad(g, a->dim, a->keepdim);
 }
 /* The largest element along dim and its index, the first among equal elements. A NaN wins. */
 TN_OPERATOR(
@@ -224,7 +223,7 @@ static void min_dim_run(tn_frame *f) {
 }
 static void min_dim_grad(tn_gradient *g) {
     TN_ARGS(min_dim, a, g);
-    arg_grad(g, a->dim, a->keepdim);
+    tni_arg_grad(g, a->dim, a->keepdim);
 }
 /* The smallest element along dim and its index, the first among equal elements. A NaN wins. */
 TN_OPERATOR(

@@ -1,10 +1,8 @@
 /* cumulative.c - running sums and products along one dimension, and linear recurrences.
  *
- * A tensor is outer x n x inner about its dimension. Each of the outer x inner sequences is
- * one chain in the order of its elements, CUM_COLUMNS neighbours side by side; so threads
- * change no bit.
+ * Each sequence is one chain in the order of its elements (scan.h); so threads change no bit.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
-#include "reduction.h"
+#include "scan.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
@@ -13,38 +11,122 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-enum { CUM_COLUMNS = 64 };
+/* Sequences of one column each go CUM_APART at a time, in parts of the buffer, because the next sum
+ * of a chain waits for the one before. */
+enum { CUM_APART = 4, CUM_PART = (int)TNI_SCAN_ROOM / CUM_APART, CUM_WIDE = 16 };
 
-typedef struct cum_job {
-    tn_context *context;
-    const char *x, *factor; /* dense; factor: of a recurrence */
-    char *y;
-    int from, to; /* dtypes, of the real parts */
-    int64_t n, inner, chunks;
-    bool pairs, reverse; /* complex numbers; from the last element on */
-} cum_job;
+/* Row r of m columns = row r - 1 op row r; the row before the first is the state, which comes back
+ * as the last one. cum_NAME_apart: of CUM_APART sequences, with a state each. */
+#define CUM_SCAN(name, field, expression)                                                         \
+    static void cum_##name(tni_scan_cell *x, int64_t rows, int64_t m) {                           \
+        for (int64_t i = 0; i < rows * m; i++)                                                    \
+            x[i].field = expression(x[i - m].field, x[i].field);                                  \
+    }                                                                                             \
+    static void cum_##name##_apart(tni_scan_cell *x, tni_scan_cell *state, int64_t rows) {        \
+        tni_scan_cell a = state[0], b = state[1], c = state[2], d = state[3];                     \
+        for (int64_t i = 0; i < rows; i++) {                                                      \
+            x[i].field = a.field = expression(a.field, x[i].field);                               \
+            x[CUM_PART + i].field = b.field = expression(b.field, x[CUM_PART + i].field);         \
+            x[2 * CUM_PART + i].field = c.field = expression(c.field, x[2 * CUM_PART + i].field); \
+            x[3 * CUM_PART + i].field = d.field = expression(d.field, x[3 * CUM_PART + i].field); \
+        }                                                                                         \
+        state[0] = a;                                                                             \
+        state[1] = b;                                                                             \
+        state[2] = c;                                                                             \
+        state[3] = d;                                                                             \
+    }
+#define CUM_PLUS(a, b) ((a) + (b))
+#define CUM_TIMES(a, b) ((a) * (b))
+/* Integers wrap, as unsigned ones do by definition. */
+#define CUM_PLUS_WRAPS(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+#define CUM_TIMES_WRAPS(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
+CUM_SCAN(sum_f64, d, CUM_PLUS)
+CUM_SCAN(sum_i64, k, CUM_PLUS_WRAPS)
+CUM_SCAN(prod_f64, d, CUM_TIMES)
+CUM_SCAN(prod_i64, k, CUM_TIMES_WRAPS)
+#undef CUM_SCAN
+#undef CUM_PLUS
+#undef CUM_TIMES
+#undef CUM_PLUS_WRAPS
+#undef CUM_TIMES_WRAPS
 
-/* The columns of task i, at most CUM_COLUMNS: how many; *at: the first element. */
-static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
-    int64_t c = i % j->chunks * CUM_COLUMNS;
-    *at = i / j->chunks * j->n * j->inner + c;
-    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+/* Complex numbers: products of two cells with the two above. */
+static void cum_prod_pairs(tni_scan_cell *x, int64_t rows, int64_t m) {
+    for (int64_t i = 0; i < rows * m; i += 2) {
+        double a[2], b[2];
+        for (int k = 0; k < 2; k++) {
+            a[k] = x[i - m + k].d;
+            b[k] = x[i + k].d;
+        }
+        tni_complex_times(a, b);
+        for (int k = 0; k < 2; k++) x[i + k].d = a[k];
+    }
 }
 
-/* Accumulators are f64 or int64, rounded at each element, as torch does it. */
-static void cumsum_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    /* m columns go down together, row by row. */
-    memset(sum, 0, (size_t)m * sizeof *sum);
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        tni_reduce_rows(j->context->kernels, &tni_sum, compute, row, 0, 1, m, sum);
-        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
+/* 0 or 1, with which a sum or a product begins. */
+static void cum_begin(const tni_scan *j, tni_scan_cell *state, int64_t m) {
+    for (int64_t c = 0; c < m; c++)
+        if (j->compute == TN_I64)
+            state[c].k = j->product;
+        else
+            state[c].d = j->product && !(j->pairs && c % 2);
+}
+
+/* Sequences of one column, apart from each other in the buffer. */
+static void cum_task_apart(const tni_scan *j, const tni_scan_part *p) {
+    tni_scan_cell x[TNI_SCAN_ROOM], state[CUM_APART];
+    const tni_kernels *k = j->context->kernels;
+    const int64_t bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
+    cum_begin(j, state, CUM_APART);
+    memset(x, 0, sizeof x);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r += CUM_PART) {
+        const int64_t rows = j->n - r < CUM_PART ? j->n - r : (int64_t)CUM_PART;
+        for (int64_t l = 0; l < p->beside; l++)
+            tni_lanes_read(k, x + l * CUM_PART, j->compute, j->x + (p->at + l * j->n + r) * bytes,
+                           bytes, j->from, rows);
+        if (j->compute == TN_I64)
+            (j->product ? cum_prod_i64_apart : cum_sum_i64_apart)(x, state, rows);
+        else
+            (j->product ? cum_prod_f64_apart : cum_sum_f64_apart)(x, state, rows);
+        for (int64_t l = 0; l < p->beside; l++)
+            tni_lanes_write(k, j->y + (p->at + l * j->n + r) * out, out, j->to, x + l * CUM_PART,
+                            j->compute, rows);
     }
+}
+/* Accumulators are f64 or int64, rounded at each element, as torch does it. */
+static void cum_task(void *arg, int64_t i) {
+    const tni_scan *j = (const tni_scan *)arg;
+    const tni_scan_part p = tni_scan_part_of(j, i);
+    tni_scan_cell x[TNI_SCAN_ROOM + TNI_SCAN_COLUMNS];
+    if (j->inner == 1) {
+        TNI_PATH(cum_apart);
+        cum_task_apart(j, &p);
+        return;
+    }
+    TNI_PATH(cum_columns);
+    cum_begin(j, x, p.m);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r += p.rows) {
+        const int64_t rows = j->n - r < p.rows ? j->n - r : p.rows;
+        tni_scan_cell *block = x + p.m;
+        tni_scan_load(j, &p, j->x, r, rows, block);
+        if (j->product && j->pairs)
+            cum_prod_pairs(block, rows, p.m);
+        else if (j->compute == TN_I64)
+            (j->product ? cum_prod_i64 : cum_sum_i64)(block, rows, p.m);
+        else
+            (j->product ? cum_prod_f64 : cum_sum_f64)(block, rows, p.m);
+        tni_scan_save(j, &p, r, rows, block);
+        memcpy(x, x + rows * p.m, (size_t)p.m * sizeof *x); /* the last row is the next state */
+    }
+}
+static void cum_run(tn_frame *f, int64_t dim, bool product) {
+    const tn_tensor *x = f->in[0];
+    tni_scan j;
+    if (!x->numel) return;
+    tni_scan_plan(f, &j, x, NULL, dim, CUM_WIDE);
+    if (j.inner == 1) j.beside = CUM_APART;
+    j.product = product;
+    tni_scan_run(&j, cum_task);
 }
 
 /* The dtype of a running sum or product of x where none is asked for. */
@@ -64,38 +146,9 @@ static bool cumsum_check(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
     return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
 }
-/* task over x along dim, with factor (or NULL) beside it. */
-static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
-                      bool reverse, void (*task)(void *, int64_t)) {
-    char *room = (char *)f->scratch;
-    int d = tni_dim(x->ndim, dim);
-    int64_t outer = 1;
-    cum_job j;
-    if (!x->numel) return;
-    /* Of a complex tensor, inner counts real parts and imaginary ones. */
-    j.context = f->block->context;
-    j.x = tni_dense(f, x, &room);
-    j.factor = tni_dense(f, factor, &room);
-    j.y = tni_bytes_at(f->out[0]);
-    j.pairs = tni_is_complex(x->dtype);
-    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
-    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
-    j.reverse = reverse;
-    j.n = x->ndim ? x->size[d] : 1;
-    j.inner = j.pairs ? 2 : 1;
-    /* Sizes before d make outer, those behind it inner. */
-    for (int e = 0; e < x->ndim; e++)
-        if (e < d)
-            outer *= x->size[e];
-        else if (e > d)
-            j.inner *= x->size[e];
-    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
-    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
-}
-
 static void cumsum_run(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
+    cum_run(f, a->dim, false);
 }
 static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
     TN_ARGS(cumsum, a, g);
@@ -114,30 +167,6 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
 
-/* to[k] *= row[k] for m numbers, two of them a complex one in pairs. */
-static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
-    if (!j->pairs)
-        tni_reduce_rows(j->context->kernels, &tni_prod, compute, row, 0, 1, m, to);
-    else
-        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
-}
-
-static void cumprod_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double product[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    tni_fill_lanes(product, compute, 1, m);
-    /* 1 as a complex number: imaginary parts begin at 0. */
-    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        cum_times(j, compute, product, row, m);
-        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
-    }
-}
-
 /* In the dtype of the tensor that is written, if one is given, as in torch. */
 static bool cumprod_check(tn_frame *f) {
     TN_ARGS(cumprod, a, f);
@@ -152,7 +181,7 @@ static bool cumprod_check(tn_frame *f) {
 }
 static void cumprod_run(tn_frame *f) {
     TN_ARGS(cumprod, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
+    cum_run(f, a->dim, true);
 }
 /* t one step further along dim, `first` before it. */
 static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
@@ -183,24 +212,44 @@ TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
                       "(3) 0 dtype=float64 | (40):i64 0")
 
+/* Rows of m columns in order, or backwards: row = row + factor (row before); of the first one, the
+ * row before is absent. state holds the row before. Products are rounded before they are added. */
+#include "../../base/rounded_begin.inl"
+static void recurrence_rows(const tni_scan *j, tni_scan_cell *x, const tni_scan_cell *factor,
+                            int64_t rows, int64_t m, bool begins, double *state) {
+    for (int64_t k = 0; k < rows; k++) {
+        tni_scan_cell *row = x + (j->reverse ? rows - 1 - k : k) * m;
+        const tni_scan_cell *by = factor + (row - x);
+        if (begins && k == 0)
+            for (int64_t c = 0; c < m; c++) state[c] = row[c].d;
+        else if (j->pairs)
+            for (int64_t c = 0; c < m; c += 2) {
+                const double times[2] = {by[c].d, by[c + 1].d};
+                tni_complex_times(state + c, times);
+                row[c].d = state[c] += row[c].d;
+                row[c + 1].d = state[c + 1] += row[c + 1].d;
+            }
+        else
+            for (int64_t c = 0; c < m; c++) row[c].d = state[c] = state[c] * by[c].d + row[c].d;
+    }
+}
+#include "../../base/rounded_end.inl"
 static void recurrence_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
-    /* Backwards from the last row, each multiplied by the factor of the row after it. */
-    const int64_t step = j->reverse ? -j->inner : j->inner;
-    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
-    if (j->reverse) at += (j->n - 1) * j->inner;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
-        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
-        /* sum = row + factor sum; the first row is taken as it is. */
-        if (r) {
-            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
-            cum_times(j, TN_F64, sum, factor, m);
-            tni_reduce_rows(j->context->kernels, &tni_sum, TN_F64, row, 0, 1, m, sum);
-        } else
-            memcpy(sum, row, (size_t)m * sizeof *sum);
-        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
+    const tni_scan *j = (const tni_scan *)arg;
+    const tni_scan_part p = tni_scan_part_of(j, i);
+    tni_scan_cell x[TNI_SCAN_ROOM], factor[TNI_SCAN_ROOM];
+    double state[TNI_SCAN_COLUMNS];
+    for (int64_t done = 0, rows; done < j->n && !tni_stopped(); done += rows) {
+        rows = j->n - done < p.rows ? j->n - done : p.rows;
+        /* Backwards, a row is multiplied by the factor of the row after it; the last has none. */
+        const int64_t first = j->reverse ? j->n - done - rows : done;
+        tni_scan_load(j, &p, j->x, first, rows, x);
+        if (j->reverse)
+            tni_scan_load(j, &p, j->factor, first + 1, rows - !done, factor);
+        else
+            tni_scan_load(j, &p, j->factor, first, rows, factor);
+        recurrence_rows(j, x, factor, rows, p.m, !done, state);
+        tni_scan_save(j, &p, first, rows, x);
     }
 }
 
@@ -224,7 +273,11 @@ static bool linear_recurrence_check(tn_frame *f) {
 }
 static void linear_recurrence_run(tn_frame *f) {
     TN_ARGS(linear_recurrence, a, f);
-    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
+    tni_scan j;
+    if (!f->in[0]->numel) return;
+    tni_scan_plan(f, &j, f->in[0], f->in[1], a->dim, CUM_WIDE);
+    j.reverse = a->reverse;
+    tni_scan_run(&j, recurrence_task);
 }
 /* The two directions are each other's gradient for input; a factor's is what came in over it times
  * the y that it was multiplied with. */

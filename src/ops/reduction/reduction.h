@@ -50,6 +50,9 @@ TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, i
 /* Refuses dtypes that cannot be ordered. */
 TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x);
 
+/* The gradient of rows with results (values, indices) along dim: to the chosen elements alone. */
+TN_PRIV void tni_arg_grad(tn_gradient *g, int64_t dim, bool keepdim);
+
 /* prod of complex numbers; conjugate products of the others along d for each element of x. */
 TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
 TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
