@@ -36,7 +36,9 @@ enum tn_forms {
     TN_ALIAS = 8,      /* in place, any input may be self itself, though there is no loop */
     TN_MOVES = 16,     /* run is made of copies and fills of whole tensors, which any device has, so
                           it needs no kernel there */
-    TN_ACROSS = 32     /* with TN_MOVES: inputs and result may be on different devices */
+    TN_ACROSS = 32,    /* with TN_MOVES: inputs and result may be on different devices */
+    TN_LEADING = 64    /* with one more dimension in front of all tensors, and dim counted from the
+                          end, it does the same for each member of that dimension (tn_vmap) */
 };
 
 struct tn_row {
@@ -65,6 +67,9 @@ struct tn_row {
     const char *domain; /* values of tensors in gradcheck: "self:0.1..2 other:-0.9..0.9" */
     const char *sample; /* arguments for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
     const char *node;   /* torch's name of the recorded call, if the schema does not give it */
+    /* the result for all samples of a batch, by calls of operators: whole[i] is input i with the
+     * samples in dimension 0, NULL if it is the same for all. NULL without an error: not so */
+    tn_tensor *(*batched)(tn_frame *f, tn_tensor *const *whole);
 };
 
 /* --- tables of a schema ----------------------------------------------------------------------- */

@@ -2,6 +2,13 @@
  * in engine.c. */
 #include "autograd.h"
 
+/* Whether one of them is a sample of a batch. */
+static bool backward_batched(tn_tensors l) {
+    for (int64_t i = 0; i < l.n; i++)
+        if (l.at[i] && l.at[i]->flags & TNI_BATCHED) return true;
+    return false;
+}
+
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
     return tn_backward_all_at(file, line, tn_tensors_of(&a->t, 1), &a->gradient, a);
 }
@@ -16,6 +23,10 @@ TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     ok = tni_list_given(b, outputs, "backward") && tni_list_given(b, a->inputs, "inputs");
+    if (ok && backward_batched(outputs))
+        ok =
+            tni_error(b, TN_UNSUPPORTED,
+                      "backward of one sample of a batch: use tn_grads, whose results are batched");
     /* .grad belongs to leaves. */
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
@@ -40,7 +51,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     if (!tni_enter(b, file, line)) return false;
     /* All NULL until everything has succeeded. */
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
-    ok = tni_list_given(b, outputs, "outputs") && tni_list_given(b, inputs, "inputs") &&
-         tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
+    ok = tni_list_given(b, outputs, "outputs") && tni_list_given(b, inputs, "inputs");
+    if (ok && tni_calls(b)->batch && (backward_batched(outputs) || backward_batched(inputs)))
+        ok = tni_calls(b)->batch->grads(b, outputs, inputs, grads, o);
+    else
+        ok = ok && tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
     return tni_leave(b, ok);
 }

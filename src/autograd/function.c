@@ -245,6 +245,13 @@ static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tens
     return ok;
 }
 
+/* Its forward would read one sample of a batch, and its backward have all. */
+static bool function_takes(tni_block *b, const tn_function_row *row, const tn_tensor *t) {
+    return !(t->flags & TNI_BATCHED) ||
+           tni_error(b, TN_UNSUPPORTED, "%s: a function of your own takes no batched tensor",
+                     row->name);
+}
+
 TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
                                 tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
@@ -258,7 +265,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     if (ok && nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, nout);
     for (int64_t i = 0; ok && i < in.n; i++)
         if (in.at[i])
-            ok = tni_belongs(b, in.at[i], row->name) &&
+            ok = tni_belongs(b, in.at[i], row->name) && function_takes(b, row, in.at[i]) &&
                  (!tni_view_is_stale(in.at[i]) || tni_view_refresh(b, in.at[i]));
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);

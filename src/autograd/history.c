@@ -5,6 +5,7 @@
 TN_API tn_history *tn_history_of(tn_tensor *t) {
     tni_block *b;
     if (!tni_there(t, "tn_history_of")) return NULL;
+    t = tni_all_of(t);
     b = tni_here();
     if (b && !b->failed && tni_view_is_stale(t) && !tni_view_refresh(b, t)) tni_leave(b, false);
     return t->node;
@@ -22,7 +23,9 @@ TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
 }
 TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
 TN_API int tn_history_output(const tn_tensor *t) {
-    return tni_there(t, "tn_history_output") && t->node ? (int)t->node_out : 0;
+    if (!tni_there(t, "tn_history_output")) return 0;
+    t = tni_all_of(t);
+    return t->node ? (int)t->node_out : 0;
 }
 
 TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,

@@ -1,6 +1,14 @@
 /* leaf.c - tensors that gather gradients: requires_grad, .grad, and history that is dropped. */
 #include "autograd.h"
 
+/* One sample requires grad if the whole batch does. */
+static bool leaf_of_batch(tn_tensor *t, bool requires_grad) {
+    if (!tn_requires_grad_at(NULL, 0, tni_extra_there(t)->batch, requires_grad)) return false;
+    t->flags =
+        (uint16_t)((t->flags & ~(unsigned)TNI_REQUIRES) | (requires_grad ? TNI_REQUIRES : 0));
+    return true;
+}
+
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
                                       bool requires_grad) {
     tni_block *b = tni_here();
@@ -11,6 +19,8 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
     else if (!tni_belongs(b, t, "tn_requires_grad"))
         ok = false;
+    else if (t->flags & TNI_BATCHED)
+        ok = leaf_of_batch(t, requires_grad);
     else if (t->node)
         ok = tni_error(
             b, TN_AUTOGRAD,
@@ -33,13 +43,19 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
 
 /* A view learns at its next use that its base has got a history since. */
 TN_API bool tn_needs_grad(const tn_tensor *t) {
-    return tni_there(t, "tn_needs_grad") && (t->flags & TNI_REQUIRES || tni_view_is_stale(t));
+    if (!tni_there(t, "tn_needs_grad")) return false;
+    t = tni_all_of(t);
+    return t->flags & TNI_REQUIRES || tni_view_is_stale(t);
 }
 TN_API bool tn_is_leaf(const tn_tensor *t) {
-    return tni_there(t, "tn_is_leaf") && !t->node && !(t->flags & TNI_VIEW && t->base->node);
+    if (!tni_there(t, "tn_is_leaf")) return false;
+    t = tni_all_of(t);
+    return !t->node && !(t->flags & TNI_VIEW && t->base->node);
 }
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
-    return tni_there(t, "tn_grad_fn") && t->node ? t->node->row->name : NULL;
+    if (!tni_there(t, "tn_grad_fn")) return NULL;
+    t = tni_all_of(t);
+    return t->node ? t->node->row->name : NULL;
 }
 TN_API bool tn_is_inference(const tn_tensor *t) {
     return tni_there(t, "tn_is_inference") && t->flags & TNI_INFERENCE;

@@ -4,8 +4,7 @@
 TN_API bool tn_set_grad_mode(bool enabled) {
     tni_block *b = tni_here();
     bool before = b && !(tni_state(b)->no_grad & TNI_NO_GRAD);
-    if (b)
-        /* no_grad has two reasons, one bit each: this mode, and inference mode. */
+    if (b) /* no_grad has two reasons, one bit each: this mode, and inference mode. */
         tni_state(b)->no_grad = (uint8_t)((tni_state(b)->no_grad & TNI_NO_GRAD_INFERENCE) |
                                           (enabled ? 0 : TNI_NO_GRAD));
     return before;

@@ -12,6 +12,8 @@ typedef struct tni_call_block {
     tni_node *dead;   /* nodes to free when the walk in progress ends */
     bool sweeping;
     tn_recording *recording;
+    struct tni_batch *batch; /* the innermost one that is open (vmap.c); NULL: none */
+    uint64_t batches;        /* numbers given out */
 } tni_call_block;
 TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
 
@@ -150,7 +152,9 @@ TNI_INLINE void tni_frame_begin(tn_frame *f, tni_block *b, const tn_row *row, un
     f->device = TN_CPU;
     memset(&f->unneeded, 0, offsetof(tn_frame, note) - offsetof(tn_frame, unneeded));
 }
-enum { TNI_ON_DEVICE = 1, TNI_FALLS_BACK = 2 }; /* tn_frame.elsewhere; 0: the CPU, meta */
+/* tn_frame.elsewhere; 0: the CPU, meta. IN_BATCH: an argument stands for all samples of a batch, or
+ * random numbers are drawn in one; CHECKED: and check took the arguments for one sample. */
+enum { TNI_ON_DEVICE = 1, TNI_FALLS_BACK, TNI_IN_BATCH, TNI_BATCH_CHECKED };
 /* Whether a call that has passed door_may_record gets a node. */
 TNI_INLINE bool tni_is_recorded(const tn_frame *f) { return !TNI_INFERENCE_ONLY && f->recording; }
 TNI_INLINE unsigned tni_elsewhere(const tn_frame *f) { return TNI_DEVICE != 0 ? f->elsewhere : 0; }
@@ -180,6 +184,18 @@ typedef struct tni_call {
     tni_node *rebase; /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
+
+/* A batch that is open in a thread. Its functions stand here so that only programs that open one
+ * have them. */
+typedef struct tni_batch {
+    struct tni_batch *outer;
+    uint64_t number; /* greater than those of outer ones */
+    int64_t size;
+    int randomness;            /* tn_randomness */
+    bool (*call)(tni_call *c); /* a call that check took, or that has drawn: gives the results */
+    bool (*grads)(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
+                  const tn_grads_options *options); /* of tensors some of which are batched */
+} tni_batch;
 
 /* Output 0, the only one, is row-major and has the shape of `like`, which is row-major as well. */
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);

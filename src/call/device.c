@@ -10,7 +10,7 @@ TN_PRIV bool tni_frame_place(tn_frame *f, tn_device_id device) {
         return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
     f->device = device;
     f->meta = device == TN_META;
-    if (device > TN_META) f->elsewhere = TNI_ON_DEVICE;
+    if (device > TN_META && f->elsewhere != TNI_IN_BATCH) f->elsewhere = TNI_ON_DEVICE;
     return true;
 }
 

@@ -118,6 +118,14 @@ static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
     return false; /* not reached: one of them has the flag */
 }
 
+/* An argument is one sample of a batch. A composed row meets it in what it calls. */
+static bool door_batched(tn_frame *f) {
+    if (!tni_calls(f->block)->batch)
+        return tn_fail(f, TN_INVALID, "an argument is of a batch that has ended in this thread");
+    if (!f->row->compose) f->elsewhere = TNI_IN_BATCH;
+    return true;
+}
+
 /* Rare properties of inputs: another context, a forgotten need, meta, a view whose base
  * was written. */
 static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
@@ -140,6 +148,7 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
             !tni_view_refresh(f->block, t))
             return false;
     }
+    if (any & TNI_BATCHED) return door_batched(f);
     return !(any & (TNI_META | TNI_DEVICE)) || tni_device_enter(f);
 }
 
@@ -245,6 +254,8 @@ static TNI_NOINLINE bool door_generator(tn_frame *f) {
             memcpy(&f->generator, (const char *)f->args + gen->param[i].offset,
                    sizeof f->generator);
     if (!f->generator) f->generator = tni_generator_default(f->block);
+    if (TNI_UNLIKELY(tni_calls(f->block)->batch != NULL) && !f->row->compose)
+        f->elsewhere = TNI_IN_BATCH;
     return f->generator != NULL;
 }
 
@@ -467,11 +478,15 @@ static bool door_may_record(tn_frame *f) {
 
 /* Behind check, where a call is recorded, or not on the CPU. */
 static TNI_NOINLINE bool door_look_up(tn_frame *f) {
+    if (f->elsewhere == TNI_IN_BATCH) {
+        f->elsewhere = TNI_BATCH_CHECKED;
+        return false;
+    }
     if (tni_elsewhere(f) && !tni_device_find(f)) return false;
     return !f->recording || door_may_record(f);
 }
 TNI_INLINE bool door_has_kernels(tn_frame *f, const tn_row *row) {
-    return TNI_LIKELY(!tni_elsewhere(f) && row->grad) || door_look_up(f);
+    return TNI_LIKELY(!f->elsewhere && row->grad) || door_look_up(f);
 }
 
 /* --- publish: cannot fail --------------------------------------------------------------------- */
@@ -544,6 +559,14 @@ static TNI_NOINLINE bool door_fall_back(tn_frame *f) {
     return ok;
 }
 
+/* The call has failed, or is done in another way: for a batch, or on the CPU. */
+static TNI_NOINLINE bool door_otherwise(tni_call *c) {
+    tn_frame *f = &c->f;
+    if (f->elsewhere == TNI_BATCH_CHECKED && tni_calls(f->block)->batch->call(c)) return true;
+    door_undo(c);
+    return tni_elsewhere(f) == TNI_FALLS_BACK && door_fall_back(f);
+}
+
 TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     f->out = f->out_;
@@ -552,8 +575,7 @@ TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, con
     if (TNI_UNLIKELY(!row->check(f)) ||
         TNI_UNLIKELY(tni_frame_has(&f->recording) && !door_has_kernels(f, row)) ||
         TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
-        door_undo(c);
-        return tni_elsewhere(f) == TNI_FALLS_BACK && door_fall_back(f);
+        return door_otherwise(c);
     }
     if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
         /* Stopped, or refused by its verdict: all as before. */

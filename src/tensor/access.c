@@ -82,6 +82,11 @@ TN_API bool tn_touch(tn_tensor *t) {
 
 /* --- items ------------------------------------------------------------------------------------ */
 
+/* What a tensor without data is. */
+static const char *access_kind(const tn_tensor *t) {
+    return t->flags & TNI_BATCHED ? "tensor that stands for all samples of a batch" : "meta tensor";
+}
+
 static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
     /* The element as a number, or an error and TN_KIND_NONE. */
     char text[160];
@@ -101,7 +106,7 @@ static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
         }
         return s;
     } else if (!tn_data(t))
-        tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
+        tni_error(b, TN_UNSUPPORTED, "tn_item: a %s has no data", access_kind(t));
     else
         return tni_element(tni_bytes_at(t), t->dtype);
     return s;
@@ -149,7 +154,7 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
                          "tn_read: the tensor has %lld elements, but the array has %lld",
                          (long long)t->numel, (long long)count);
     if (count && !tn_data(t) && !(t->flags & TNI_DEVICE))
-        return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
+        return tni_error(b, TN_UNSUPPORTED, "tn_read: a %s has no data", access_kind(t));
     return true;
 }
 

@@ -468,10 +468,15 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
+static tn_tensor *storage_batch(const tn_tensor *t) {
+    const tni_extra *e = tni_extra_there(t);
+    return e ? e->batch : NULL;
+}
+
 /* A loop instead of recursion: .grad and base die with t, and may have their own. */
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
-        tn_tensor *grad, *base;
+        tn_tensor *grad, *base, *batch;
         /* Who drops it now had no count. */
         if (TNI_CHECK && tni_is_freed(t)) {
             tni_freed_apart(b, t, "freed twice");
@@ -480,10 +485,12 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
+        batch = t->extra ? storage_batch(t) : NULL;
         if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
         if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
         if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
+        if (batch) tni_release(b, batch); /* as deep as batches nest */
         /* Two to follow: one by a call, the other by the loop. */
         if (grad && base) {
             tni_release(b, base);

@@ -26,10 +26,12 @@ enum tni_flags {
     TNI_FREED = 2048, /* freed: waits in its owner's block for its next use. With TNI_GHOST, so that
                          whoever looks for a rare tensor finds it */
 #ifdef TN_NO_DEVICES
-    TNI_DEVICE = 0 /* no tensor is elsewhere: what stands behind this flag is left out */
+    TNI_DEVICE = 0, /* no tensor is elsewhere: what stands behind this flag is left out */
 #else
-    TNI_DEVICE = 4096 /* data on a device beside the CPU, which only its backend may read */
+    TNI_DEVICE = 4096, /* data on a device beside the CPU, which only its backend may read */
 #endif
+    TNI_BATCHED = 8192 /* one sample, which stands for all of a batch (call/vmap.c). With TNI_META:
+                          who reads data finds none */
 };
 
 /* Who freed a tensor: in a header that TN_CHECK keeps, in the place of its sizes. */
@@ -475,6 +477,8 @@ typedef struct tni_extra {
     void (*forget)(tni_block *b, tn_tensor *t); /* where t waits for gradients: before it dies */
     void *binding;                              /* a language binding's own object */
     void (*binding_release)(void *);
+    tn_tensor *batch;      /* of a batched tensor: all samples, in dimension 0; counted */
+    uint64_t batch_number; /* which batch */
 } tni_extra;
 /* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
 TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
@@ -483,6 +487,11 @@ TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t); /* t has some */
+/* All samples of a batched tensor; of another tensor, itself. */
+TNI_INLINE tn_tensor *tni_all_of(const tn_tensor *t) {
+    while (TNI_UNLIKELY(t->flags & TNI_BATCHED)) t = tni_extra_there(t)->batch;
+    return (tn_tensor *)(uintptr_t)t;
+}
 
 /* --- iterating -------------------------------------------------------------------------------- */
 

@@ -36,9 +36,9 @@ static inline bool api_called(const char *mine, const char *name) {
 /* Every function of the headers is called in one of the files, or named in the text of the others
  * (none, that is not there). */
 static inline void api_is_whole(const char *const *files, int nfiles, const char *others) {
-    static const char *const header[] = {"context", "tensor", "random", "autograd", "row",
-                                         "extend",  "beside", "io",     "nn",       "optim",
-                                         "data",    "train",  "device", "group",    "parallel"};
+    static const char *const header[] = {"context", "tensor", "random", "autograd", "row",   "vmap",
+                                         "extend",  "beside", "io",     "nn",       "optim", "data",
+                                         "train",   "device", "group",  "parallel"};
     char *mine[8] = {NULL};
     int functions = 0, found = 0, nothers = 0;
     for (const char *at = others; *at; at++) nothers += at[0] == ' ' && at[1] && at[1] != ' ';

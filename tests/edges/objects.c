@@ -12,6 +12,7 @@
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
+#include "../../src/api/vmap.h"
 #include "api.h"
 
 #include <unistd.h>
@@ -660,6 +661,7 @@ EVERYWHERE(texts_and_tables_stay, make_texts, end_texts)
 EVERYWHERE(gradients_and_hooks_stay, make_gradients, end_gradients)
 EVERYWHERE(functions_keep_what_they_saved, make_functions, end_functions)
 EVERYWHERE(checks_of_gradients_leave_nothing, make_checks, no_end)
+EVERYWHERE(results_of_batches_stay, make_batches, end_tensors)
 EVERYWHERE(records_keep_their_tensors, make_record, end_record)
 EVERYWHERE(groups_stay, make_groups, end_groups)
 EVERYWHERE(a_model_of_several_ranks_stays, make_parallel, end_parallel)
@@ -765,6 +767,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(gradients_and_hooks_stay),
         CHECK_TEST(functions_keep_what_they_saved),
         CHECK_TEST(checks_of_gradients_leave_nothing),
+        CHECK_TEST(results_of_batches_stay),
         CHECK_TEST(records_keep_their_tensors),
         CHECK_TEST(groups_stay),
         CHECK_TEST(a_model_of_several_ranks_stays),

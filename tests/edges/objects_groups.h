@@ -1,4 +1,4 @@
-/* objects_groups.h - objects.c: groups of ranks, models of several ranks. */
+/* objects_groups.h - objects.c: groups of ranks, models of several ranks, batches. */
 #ifndef TESTS_EDGES_OBJECTS_GROUPS_H
 #define TESTS_EDGES_OBJECTS_GROUPS_H
 
@@ -36,6 +36,25 @@ static void end_parallel(thing *a) {
     tn_module_free(a->m); /* held by p, too */
     tn_parallel_free(a->p);
     end_tensors(a);
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+static bool summed(tn_tensor *const *in, tn_tensor **out, void *user) {
+    (void)user;
+    return (out[0] = tn_add(in[0], tn_batch_each(in[0]))) != NULL;
+}
+static void make_batches(thing *a) { /* results are the caller's, samples go with their scope */
+    a->t[0] = tn_take(counting(2, 2));
+    CHECK(tn_vmap(summed, tn_tensors_of(&a->t[0], 1), NULL, &a->t[1], 1, NULL, TN_RANDOM_ERROR));
+    tn_take(a->t[1]);
+    CHECK(tn_vmap_begin(2, TN_RANDOM_ERROR));
+    TN_SCOPE {
+        tn_tensor *t = tn_batched(a->t[0], 0);
+        CHECK_EQ(tn_batch_depth(t), tn_vmap_depth());
+        a->t[2] = tn_take(tn_unbatched(tn_neg(t), 1));
+    }
+    CHECK(tn_vmap_end());
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
+#include "../../src/api/vmap.h"
 #include "../balance.h"
 #include "api.h"
 
@@ -269,6 +270,40 @@ static bool grads_inputs(int64_t v) {
         ok = tn_grads(tn_tensors_of(&y, 1), tn_tensors_of(&leaf, v > 1 ? -v : v), g, NULL);
     }
     return ok;
+}
+static bool vmap_size(int64_t v) {
+    const bool ok = tn_vmap_begin(v, TN_RANDOM_ERROR);
+    CHECK_EQ(tn_vmap_end(), ok);
+    return ok;
+}
+static bool vmap_randomness(int64_t v) {
+    const bool ok = tn_vmap_begin(2, (tn_randomness)as_int(v));
+    CHECK_EQ(tn_vmap_end(), ok);
+    return ok;
+}
+/* The dimension of a matrix into a batch, and where it comes out. */
+static bool vmap_dims(int64_t in, int64_t out) {
+    bool ok = tn_vmap_begin(3, TN_RANDOM_ERROR);
+    TN_SCOPE {
+        tn_tensor *t = ok ? tn_batched(tn_ones(TN_DIMS(3, 3)), in) : NULL;
+        ok = t && tn_batch_depth(t) == tn_vmap_depth() && tn_unbatched(tn_batch_each(t), out);
+    }
+    tn_vmap_end();
+    return ok;
+}
+static bool batched_dim(int64_t v) { return vmap_dims(v, 0); }
+static bool unbatched_dim(int64_t v) { return vmap_dims(0, v); }
+static bool vmap_nothing(tn_tensor *const *in, tn_tensor **out, void *user) {
+    return (void)in, (void)out, (void)user, true;
+}
+static bool vmap_results(int64_t v) {
+    tn_tensor *none[1];
+    return tn_vmap(vmap_nothing, tn_tensors_of(&leaf, 1), NULL, none, v < 0 ? v : 0, NULL,
+                   TN_RANDOM_ERROR) &&
+           v >= 0;
+}
+static bool vmap_inputs(int64_t v) {
+    return tn_vmap(vmap_nothing, tn_tensors_of(NULL, v), NULL, NULL, 0, NULL, TN_RANDOM_ERROR);
 }
 static tn_tensor *same(tn_tensor *grad, void *user) { return (void)user, grad; }
 static bool hook_number(int64_t v) {

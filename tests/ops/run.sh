@@ -18,7 +18,7 @@ stop() { # WHAT
     echo "0 passed, 1 failed"
     exit 1
 }
-parts="walk memory loads groups fused far indexing views aliases twin replayed sizes oracle vectors special dtypes pairs mpairs"
+parts="walk batched memory loads groups fused far indexing views aliases twin replayed sizes oracle vectors special dtypes pairs mpairs"
 common="sample msample record digest compositions"
 sources() { for name in "$@"; do echo "tests/ops/$name.c"; done; }
 gather "$out/ops" "${CFLAGS:--O2 -g} -Wall -Wextra -I$out" "$build/libtensor.a" $(sources $parts $common) || stop "the parts do not build"
@@ -45,6 +45,7 @@ depth() { # QUICK DEFAULT FULL
 [ $# -gt 0 ] || set -- forms writes missing meta replay layout grad_in_place
 for lane in "$@"; do part walk operator 1000,300 walk "$lane"; done
 part walk operator 250,60 walk grad
+part batched operator 150,60 batched
 part memory row 200,200 memory $(depth samples=1 samples=0 samples=0)
 part loads module 200 loads
 part groups - 0 groups

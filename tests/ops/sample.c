@@ -74,7 +74,7 @@ bool sample_grads(sample *s, unsigned how, tn_tensor **grads) {
     for (int t = 0; t < s->ntensors; t++) {
         grads[t] = NULL;
         if (!s->under_test[t]) continue;
-        s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
+        if (!tn_requires_grad_at(__FILE__, __LINE__, s->tensor[t], true)) return false;
         where[ninputs] = t;
         inputs[ninputs++] = s->tensor[t];
     }

@@ -29,6 +29,7 @@ static const struct {
     {"row", "your own operators"},
     {"device", "devices"},
     {"plan", "plans of memory"},
+    {"vmap", "batches: one call for all samples"},
     {"group", "several ranks"},
     {"cuda", "CUDA"},
     {"beside", "bindings: calls and fibers"},

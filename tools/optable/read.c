@@ -83,8 +83,9 @@ static void read_forms(row *r) {
         const char *name;
         uint32_t bit;
     } names[] = {
-        {"TN_OUT", TN_OUT},     {"TN_INPLACE", TN_INPLACE}, {"TN_SHAPE_ONLY", TN_SHAPE_ONLY},
-        {"TN_ALIAS", TN_ALIAS}, {"TN_MOVES", TN_MOVES},     {"TN_ACROSS", TN_ACROSS}};
+        {"TN_OUT", TN_OUT},        {"TN_INPLACE", TN_INPLACE}, {"TN_SHAPE_ONLY", TN_SHAPE_ONLY},
+        {"TN_ALIAS", TN_ALIAS},    {"TN_MOVES", TN_MOVES},     {"TN_ACROSS", TN_ACROSS},
+        {"TN_LEADING", TN_LEADING}};
     const size_t count = sizeof names / sizeof *names;
     const char *at = row_field(r, "forms");
     while (at && *at) {
@@ -290,9 +291,9 @@ static void check_node(const row *r) {
 
 static bool read_row(row *r) {
     static const char *const order[] = {
-        "shapes",  "example", "differs", "oracle", "python",  "forms",        "saves",
-        "needs",   "check",   "look",    "run",    "verdict", "TN_POINTWISE", "quick",
-        "compose", "grad",    "fused",   "domain", "sample",  "node",         NULL};
+        "shapes", "example", "differs", "oracle",  "python",       "forms", "saves",   "needs",
+        "check",  "look",    "run",     "verdict", "TN_POINTWISE", "quick", "compose", "grad",
+        "fused",  "domain",  "sample",  "node",    "batched",      NULL};
     char error[200];
     int before = faults;
     read_forms(r);

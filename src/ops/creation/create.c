@@ -109,7 +109,7 @@ static bool empty_like_check(tn_frame *f) {
 TN_OPERATOR(empty_like,
             "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_empty_like(x)"),
-            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing,
+            .forms = TN_SHAPE_ONLY | TN_LEADING, .check = empty_like_check, .run = tni_run_nothing,
             .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
 
 static bool zeros_like_check(tn_frame *f) {
@@ -120,8 +120,9 @@ static bool zeros_like_check(tn_frame *f) {
 TN_OPERATOR(zeros_like,
             "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_zeros_like(x)"),
-            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = zeros_like_check, .run = zeros_run,
-            .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+            .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING, .check = zeros_like_check,
+            .run = zeros_run, .grad = tn_grad_zero,
+            .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool ones_like_check(tn_frame *f) {
     TN_ARGS(ones_like, a, f);
@@ -131,8 +132,9 @@ static bool ones_like_check(tn_frame *f) {
 TN_OPERATOR(ones_like,
             "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_ones_like(x)"),
-            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = ones_like_check, .run = ones_run,
-            .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+            .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING, .check = ones_like_check,
+            .run = ones_run, .grad = tn_grad_zero,
+            .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool full_like_check(tn_frame *f) {
     TN_ARGS(full_like, a, f);
@@ -148,8 +150,9 @@ TN_OPERATOR(full_like,
             "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_full_like(x, 0.5)"),
-            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = full_like_check, .run = full_like_run,
-            .grad = tn_grad_zero, .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
+            .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING, .check = full_like_check,
+            .run = full_like_run, .grad = tn_grad_zero,
+            .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
 
 static bool new_empty_check(tn_frame *f) {
     TN_ARGS(new_empty, a, f);
@@ -172,8 +175,9 @@ TN_OPERATOR(
     new_zeros,
     "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
     TN_DOC(.shapes = "-> size", .example = "tn_new_zeros(x, TN_DIMS(3))"),
-    .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_zeros_check, .run = zeros_run,
-    .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+    .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING | TN_LEADING, .check = new_zeros_check,
+    .run = zeros_run, .grad = tn_grad_zero,
+    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_ones_check(tn_frame *f) {
     TN_ARGS(new_ones, a, f);
@@ -184,7 +188,7 @@ TN_OPERATOR(
     new_ones,
     "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
     TN_DOC(.shapes = "-> size", .example = "tn_new_ones(x, TN_DIMS(3))"),
-    .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_ones_check, .run = ones_run,
+    .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING, .check = new_ones_check, .run = ones_run,
     .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_full_check(tn_frame *f) {
@@ -201,8 +205,8 @@ TN_OPERATOR(new_full,
             "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
             "Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_new_full(x, TN_DIMS(3), 2)"),
-            .forms = TN_SHAPE_ONLY | TN_MOVES, .check = new_full_check, .run = new_full_run,
-            .grad = tn_grad_zero,
+            .forms = TN_SHAPE_ONLY | TN_MOVES | TN_LEADING, .check = new_full_check,
+            .run = new_full_run, .grad = tn_grad_zero,
             .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
 
 /* --- ranges ----------------------------------------------------------------------------------- */
@@ -553,7 +557,7 @@ TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor",
             TN_DOC(.shapes = "self (*) int64 -> (*, classes) int64",
                    .example = "tn_one_hot(t, .num_classes = 10)",
                    .python = "nn.functional.one_hot"),
-            .check = one_hot_check, .look = one_hot_look, .run = one_hot_run,
+            .forms = TN_LEADING, .check = one_hot_check, .look = one_hot_look, .run = one_hot_run,
             .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
 
 /* --- meshgrid --------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "../../cpu/walk.h"
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 #define TNI_LENGTH static double compare_length
 #include "../../base/length.inl"
@@ -103,6 +104,13 @@ static void isclose_run(tn_frame *f) {
                 tni_element(w.at[1] + i * w.row[1], dtype),
                 tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
 }
+static tn_tensor *isclose_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(isclose, a, f);
+    const int ndim = f->in[0]->ndim > f->in[1]->ndim ? f->in[0]->ndim : f->in[1]->ndim;
+    tn_tensor *x = whole[0] ? tni_whole_align(whole[0], f->in[0]->ndim, ndim) : f->in[0],
+              *y = whole[1] ? tni_whole_align(whole[1], f->in[1]->ndim, ndim) : f->in[1];
+    return x && y ? tnp_isclose(x, y, a->rtol, a->atol, a->equal_nan) : NULL;
+}
 /* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal. */
 TN_OPERATOR(
     isclose,
@@ -110,7 +118,8 @@ TN_OPERATOR(
     "-> Tensor",
     TN_DOC(.shapes = "self, other (*) broadcast -> (*) bool", .example = "tn_isclose(x, y)"),
     .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3",
+    .batched = TN_BATCHED(isclose_batched))
 
 static bool allclose_check(tn_frame *f) {
     TN_ARGS(allclose, a, f);

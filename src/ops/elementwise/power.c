@@ -144,6 +144,7 @@ static void frexp_grad(tn_gradient *g) {
 /* self as mantissa 2^exponent, 1/2 <= |mantissa| < 1; 0, infinities and NaN are their mantissa,
  * with exponent 0. */
 TN_OPERATOR(frexp, "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
-            TN_DOC(.shapes = "(*) -> (*), (*) int32", .example = "tn_frexp(x)"), .forms = TN_OUT,
-            .needs = "self:exponent", .check = frexp_check, .run = frexp_run, .grad = frexp_grad,
-            .domain = "self:0.55..0.95", .sample = "(35) | (3,5) | () | (0,2)")
+            TN_DOC(.shapes = "(*) -> (*), (*) int32", .example = "tn_frexp(x)"),
+            .forms = TN_OUT | TN_LEADING, .needs = "self:exponent", .check = frexp_check,
+            .run = frexp_run, .grad = frexp_grad, .domain = "self:0.55..0.95",
+            .sample = "(35) | (3,5) | () | (0,2)")

@@ -397,7 +397,7 @@ TN_OPERATOR(dft,
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex, float32, float64 or complex",
                    .example = "tn_dft(x, -1, 8, 8)"),
-            .forms = TN_OUT, .check = dft_check, .run = dft_run, .grad = dft_grad,
+            .forms = TN_OUT | TN_LEADING, .check = dft_check, .run = dft_run, .grad = dft_grad,
             .sample = "(8):c64 0 8 8 | (3,12) -1 12 7 | (2,37):c64 1 37 37 inverse=True | "
                       "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True")
 

@@ -2,12 +2,15 @@
  *
  * Gradients of one row are added in the order of the indices. Ranges are checked in look, before
  * the first write. */
+#include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
 #include "index.h"
 #include "../../cpu/walk.h"
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
+#include "../../call/whole.h"
 
 static bool embedding_check(tn_frame *f) {
     tn_tensor *weight = f->in[0], *indices = f->in[1];
@@ -53,6 +56,30 @@ static void embedding_grad(tn_gradient *g) {
             tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
                                          a->padding_idx, a->scale_grad_by_freq));
 }
+/* One weight takes indices of any shape; weights of each sample are rows of one table. */
+static tn_tensor *embedding_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(embedding, a, f);
+    const tn_tensor *y = f->out[0];
+    int64_t size, rows, sizes[TN_MAX_DIMS + 1];
+    tn_tensor *at, *first, *table;
+    if (!whole[0])
+        return tnp_embedding(f->in[0], whole[1], a->padding_idx, a->scale_grad_by_freq, a->sparse);
+    if (a->padding_idx >= 0 || a->scale_grad_by_freq || !f->in[0]->size[0] ||
+        y->ndim >= TN_MAX_DIMS)
+        return NULL;
+    size = whole[0]->size[0], rows = f->in[0]->size[0];
+    at = tni_whole_each(f, whole, 1, size);
+    first = tnp_arange(tn_int(size), TN_I64, whole[0]->device);
+    if (first) first = tnp_mul_scalar(tnp_unsqueeze(first, 1), tn_int(rows));
+    at = at ? tni_whole_flat(at) : NULL;
+    at = at && first ? tnp_add(at, first, 1) : NULL;
+    table = at ? tni_whole_join(whole[0]) : NULL;
+    at = table ? tnp_embedding(table, at, a->padding_idx, false, false) : NULL;
+    if (!at) return NULL;
+    sizes[0] = size;
+    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
+    return tnp_reshape(at, tni_ints(sizes, y->ndim + 1));
+}
 /* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
  * scale_grad_by_freq divides a row's gradient by how often the row was taken. */
 TN_OPERATOR(
@@ -66,7 +93,8 @@ TN_OPERATOR(
     .needs = "weight:indices", .check = embedding_check, .look = embedding_look,
     .run = embedding_run, .grad = embedding_grad,
     .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) "
-              "(0):i64<3 | (5,3) (3):i32<5")
+              "(0):i64<3 | (5,3) (3):i32<5",
+    .batched = TN_BATCHED(embedding_batched))
 
 static bool embedding_dense_backward_check(tn_frame *f) {
     TN_ARGS(embedding_dense_backward, a, f);

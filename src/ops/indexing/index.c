@@ -2,12 +2,15 @@
  *
  * If an index occurs twice, additions happen in the order of the index, and the later of two writes
  * stays. look checks all ranges before the first write. */
+#include "../../api/ops/creation.h"
+#include "../../api/ops/shape.h"
 #include "index.h"
 #include "../../cpu/walk.h"
 #include "../../kernels/kernels.h"
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
 #include "../../api/ops/indexing.h"
+#include "../../call/whole.h"
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
@@ -361,6 +364,37 @@ static void index_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_put(z, a->indices, d, true));
 }
+/* Indices side by side from dimension 0 on, none of them a mask: of one table for all samples they
+ * may be the samples', and of a table in each sample they are its own, numbered in front. */
+static bool index_is_plain(const tn_frame *f) {
+    for (int i = 1; i < f->nin; i++)
+        if (!f->in[i] || !tni_is_int(f->in[i]->dtype) || f->in[i]->dtype == TN_U8) return false;
+    return f->nin < TN_MAX_DIMS;
+}
+/* The samples' numbers beside indices of ndim dimensions. */
+static tn_tensor *index_numbered(tn_tensor *t, int ndim) {
+    for (int d = 0; t && d < ndim; d++) t = tnp_unsqueeze(t, -1);
+    return t;
+}
+static tn_tensor *index_batched(tn_frame *f, tn_tensor *const *whole) {
+    tn_tensor *at[TN_MAX_DIMS + 1];
+    int ndim = 0, n = 0;
+    bool any = false;
+    for (int i = 1; i < f->nin; i++) any = any || whole[i];
+    if (!index_is_plain(f)) return NULL;
+    for (int i = 1; i < f->nin; i++) ndim = f->in[i]->ndim > ndim ? f->in[i]->ndim : ndim;
+    if (whole[0]) {
+        at[n] = any ? tnp_arange(tn_int(whole[0]->size[0]), TN_I64, whole[0]->device) : NULL;
+        if (any) at[n] = index_numbered(at[n], ndim);
+        if (any && !at[n]) return NULL;
+        n++;
+    }
+    for (int i = 1; i < f->nin; i++) {
+        at[n] = whole[i] ? tni_whole_align(whole[i], f->in[i]->ndim, ndim) : f->in[i];
+        if (!at[n++]) return NULL;
+    }
+    return tnp_index(tni_whole_input(f, whole, 0), tn_tensors_of(at, n));
+}
 /* self[indices[0], indices[1], ..]. An index is int64 or int32 (negative numbers count from the
  * end), a bool mask, or NULL for a whole dimension. The indices broadcast. Their shape replaces the
  * indexed dimensions if these are neighbours; otherwise it comes first. */
@@ -375,7 +409,8 @@ TN_OPERATOR(
               "{(2,2):i64<5,None,(2):i64<4} | "
               "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} "
               "| (4,3) {(0):i64<4} | "
-              "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
+              "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}",
+    .batched = TN_BATCHED(index_batched))
 
 /* --- index_put -------------------------------------------------------------------------------- */
 

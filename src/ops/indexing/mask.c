@@ -2,12 +2,14 @@
  *
  * self and mask broadcast; elements are taken and written in row-major order. How many are true is
  * counted in look, before the first write. */
+#include "../../api/ops/elementwise.h"
 #include "index.h"
 #include "../../cpu/walk.h"
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
+#include "../../call/whole.h"
 
 /* Here a uint8 mask is refused, as by torch; index takes both. */
 static bool masked_mask(tn_frame *f, const char *name) {
@@ -81,6 +83,20 @@ static void masked_fill_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
     if (g->want[2]) tn_give(g, 2, tnp_masked_select(d, g->in[1]));
 }
+/* Mask and value broadcast with self in each sample. */
+static tn_tensor *masked_fill_batched(tn_frame *f, tn_tensor *const *whole) {
+    const int ndim = f->in[0]->ndim > f->in[1]->ndim ? f->in[0]->ndim : f->in[1]->ndim;
+    tn_tensor *in[3];
+    for (int i = 0; i < 3; i++) {
+        in[i] = whole[i] ? tni_whole_align(whole[i], f->in[i]->ndim, ndim) : f->in[i];
+        if (!in[i]) return NULL;
+    }
+    if (f->in[2]->flags & TNI_NUMBER)
+        return tnp_masked_fill_scalar(in[0], in[1], tni_element(tni_bytes_at(in[2]), in[2]->dtype));
+    if (!whole[2]) return tnp_masked_fill(in[0], in[1], in[2]);
+    in[2] = tnp_to_dtype(in[2], (tn_dtype)in[0]->dtype, false, false);
+    return in[2] ? tnp_where(in[1], in[2], in[0]) : NULL;
+}
 /* A copy of self with value where the mask is true. */
 TN_OPERATOR(masked_fill,
             "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
@@ -91,7 +107,8 @@ TN_OPERATOR(masked_fill,
             .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
                       "| (0,3) (3):bool 1 | "
                       "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
-            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
+            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1",
+            .batched = TN_BATCHED(masked_fill_batched))
 
 /* A vector whose size look will find. */
 static bool masked_select_check(tn_frame *f) {

@@ -7,6 +7,7 @@
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
+#include "../../call/whole.h"
 
 /* The sizes around dimension d of a row-major tensor, which is outer x n x inner elements. */
 typedef struct index_slices {
@@ -108,6 +109,28 @@ static void index_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_add(z, a->dim, g->in[1], d, 1));
 }
+/* Indices of each sample are gathered. */
+static tn_tensor *index_select_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(index_select, a, f);
+    const tn_tensor *self = f->in[0];
+    const int dim = self->ndim ? (int)(a->dim < 0 ? a->dim : a->dim - self->ndim) : -1;
+    int64_t sizes[TN_MAX_DIMS + 1];
+    tn_tensor *x, *at;
+    if (!self->ndim) return NULL;
+    if (!whole[1]) return tnp_index_select(whole[0], dim, f->in[1]);
+    if (f->in[1]->ndim != 1) return NULL;
+    x = tni_whole_each(f, whole, 0, whole[1]->size[0]);
+    if (!x) return NULL;
+    for (int d = 0; d < x->ndim; d++) sizes[d] = d && d != x->ndim + dim ? 1 : -2;
+    sizes[0] = whole[1]->size[0];
+    sizes[x->ndim + dim] = whole[1]->size[1];
+    at = tnp_reshape(whole[1], tni_ints(sizes, x->ndim));
+    memcpy(sizes, x->size, (size_t)x->ndim * sizeof *sizes);
+    sizes[x->ndim + dim] = whole[1]->size[1];
+    at = at ? tnp_expand(tnp_to_dtype(at, TN_I64, false, false), tni_ints(sizes, x->ndim), false)
+            : NULL;
+    return at ? tnp_gather(x, dim, at, false) : NULL;
+}
 /* The parts of self at the places index[i] along dim, as a copy. */
 TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
             TN_DOC(.shapes = "self (5, 3), index (n) -> (n, 3)",
@@ -115,7 +138,8 @@ TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> T
             .forms = TN_OUT, .needs = "self:index", .check = index_select_check,
             .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
             .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 "
-                      "(0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
+                      "(0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1",
+            .batched = TN_BATCHED(index_select_batched))
 
 static bool index_add_check(tn_frame *f) {
     TN_ARGS(index_add, a, f);

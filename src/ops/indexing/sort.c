@@ -258,7 +258,7 @@ TN_OPERATOR(
            .example = "tn_values_indices s = tn_sort(x, .descending = true);",
            .differs = "result 1: torch's order of equal elements is not stable | grad at ties: as "
                       "its order, of 300 elements"),
-    .forms = TN_OUT, .needs = "self:indices", .check = sort_check, .run = sort_run,
+    .forms = TN_OUT | TN_LEADING, .needs = "self:indices", .check = sort_check, .run = sort_run,
     .grad = sort_grad,
     .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5 | (300) -1 "
               "True | (9):bool | (6):f16 | (5):u8<3")
@@ -310,7 +310,7 @@ TN_OPERATOR(topk,
                    .example = "tn_values_indices best = tn_topk(x, 5);",
                    .differs = "result 1: torch's choice among equal elements is not stable | grad "
                               "at ties: as its choice"),
-            .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run,
-            .grad = topk_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "self:indices", .check = topk_check,
+            .run = topk_run, .grad = topk_grad,
             .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
                       "(200) 5 | (200):f32 20 | (6):i64 2")

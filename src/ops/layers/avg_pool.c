@@ -6,6 +6,7 @@
 #include "../../autograd/give.h"
 #include "../../api/ops/layers.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* Window p of an average along one dimension: its elements, and what it counts when padding
  * counts as well. */
@@ -137,6 +138,16 @@ static void avg_pool2d_grad(tn_gradient *g) {
                                             a->stride, a->padding, a->ceil_mode,
                                             a->count_include_pad, a->divisor_override));
 }
+/* All samples as one batch of images, or their only images. */
+static tn_tensor *avg_pool2d_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(avg_pool2d, a, f);
+    const bool join = f->in[0]->ndim == 4;
+    tn_tensor *x = join ? tni_whole_join(whole[0]) : whole[0],
+              *y = x ? tnp_avg_pool2d(x, a->kernel_size, a->stride, a->padding, a->ceil_mode,
+                                      a->count_include_pad, a->divisor_override)
+                     : NULL;
+    return join ? tni_whole_split(y, whole[0]->size[0]) : y;
+}
 /* The mean of each window. With count_include_pad, padding counts as elements of value 0;
  * divisor_override replaces the number of elements. Floating dtypes, which are summed in double,
  * and int64, which drops the fraction. */
@@ -151,7 +162,8 @@ TN_OPERATOR(
            .python = "nn.functional.avg_pool2d"),
     .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
     .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
-              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
+              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]",
+    .batched = TN_BATCHED(avg_pool2d_batched))
 
 static bool avg_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
@@ -236,6 +248,14 @@ static void adaptive_avg_pool2d_grad(tn_gradient *g) {
     else
         tni_give_flat(g, 0, d);
 }
+/* As avg_pool2d. */
+static tn_tensor *adaptive_avg_pool2d_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(adaptive_avg_pool2d, a, f);
+    const bool join = f->in[0]->ndim == 4;
+    tn_tensor *x = join ? tni_whole_join(whole[0]) : whole[0],
+              *y = x ? tnp_adaptive_avg_pool2d(x, a->output_size) : NULL;
+    return join ? tni_whole_split(y, whole[0]->size[0]) : y;
+}
 /* The means of output_size windows that cover the input: row p of H' covers the rows of H from
  * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise. */
 TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
@@ -245,7 +265,8 @@ TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output
                    .python = "nn.functional.adaptive_avg_pool2d"),
             .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
             .grad = adaptive_avg_pool2d_grad,
-            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
+            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]",
+            .batched = TN_BATCHED(adaptive_avg_pool2d_batched))
 
 static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);

@@ -5,11 +5,13 @@
  * padded, and split by phase where the stride is not 1, so that every tap of the kernel is a
  * shifted read. It is made for a few images at a time, TNI_CV_ROUND of it, so that it stays in
  * cache; threads share the tiles of such a round. */
+#include "../../api/ops/shape.h"
 #include "conv.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/layers.h"
 #include "../../api/ops/reduction.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* --- geometry --------------------------------------------------------------------------------- */
 
@@ -403,6 +405,40 @@ static void conv2d_grad(tn_gradient *g) {
                                        a->groups));
     if (g->in[2] && g->want[2]) tn_give(g, 2, tni_cv_bias_grad(d, 2));
 }
+/* Input (S, N, C, ..) of samples (N, C, ..) as (N, S C, ..): each sample has channels of its own.
+ */
+static tn_tensor *conv_channels(tn_tensor *x) {
+    x = x ? tnp_transpose(x, 0, 1) : NULL;
+    return x ? tnp_flatten(x, 1, 2) : NULL;
+}
+/* Images of all samples are more images of one call; weights of each sample are groups of one. */
+static tn_tensor *conv2d_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(conv2d, a, f);
+    const bool image = f->in[0]->ndim == 3;
+    const int64_t size = whole[0] ? whole[0]->size[0] : 0, each = whole[1] ? whole[1]->size[0] : 0;
+    tn_tensor *x = whole[0], *w, *bias, *y;
+    int64_t sizes[2];
+    if (!whole[1] && !whole[2]) {
+        if (image)
+            return tnp_conv2d(x, f->in[1], f->in[2], a->stride, a->padding, a->dilation, a->groups);
+        return tni_whole_split(tnp_conv2d(tni_whole_join(x), f->in[1], f->in[2], a->stride,
+                                          a->padding, a->dilation, a->groups),
+                               size);
+    }
+    if (!whole[1] || (f->in[2] && !whole[2])) return NULL;
+    x = tni_whole_each(f, whole, 0, each);
+    if (x && image) x = tnp_unsqueeze(x, 1);
+    x = conv_channels(x);
+    w = tni_whole_join(whole[1]);
+    bias = f->in[2] ? tni_whole_join(whole[2]) : NULL;
+    if (!x || !w || (f->in[2] && !bias)) return NULL;
+    y = tnp_conv2d(x, w, bias, a->stride, a->padding, a->dilation, a->groups * each);
+    sizes[0] = each;
+    if (y) sizes[1] = y->size[1] / each;
+    if (y) y = tnp_unflatten(y, 1, tni_ints(sizes, 2));
+    if (y) y = tnp_transpose(y, 0, 1);
+    return y && image ? tnp_squeeze_dim(y, 1) : y;
+}
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), where input is zero outside its bounds. The output channels of group g
  * read only the input channels of group g. All dtypes but bool; only floating ones are fast. */
@@ -424,7 +460,7 @@ TN_OPERATOR(conv2d,
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
                       "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]",
-            .node = "ConvolutionBackward0")
+            .node = "ConvolutionBackward0", .batched = TN_BATCHED(conv2d_batched))
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {

@@ -3,10 +3,12 @@
  * Statistics are those of var: two sweeps over a block, blocks joined in double. The gradients of
  * f32 and half types are fused rows; f64 and higher derivatives are composed.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
+#include "../../api/ops/shape.h"
 #include "../reduction/reduction.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/layers.h"
 #include "../../api/ops/reduction.h"
+#include "../../call/whole.h"
 
 TN_PRIV bool tni_norm_floating(tn_frame *f, const tn_tensor *x) {
     return (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) ||
@@ -213,6 +215,21 @@ static void layer_norm_fused(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, r.grad_weight);
     if (g->want[2]) tn_give(g, 2, r.grad_bias);
 }
+/* Weight and bias that differ from sample to sample are factors and terms of their own. */
+static tn_tensor *layer_norm_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(layer_norm, a, f);
+    const bool own[2] = {whole[1] != NULL, whole[2] != NULL};
+    const bool apart = own[0] || own[1];
+    const int ndim = f->in[0]->ndim, of = (int)a->normalized_shape.n;
+    tn_tensor *x = tni_whole_input(f, whole, 0),
+              *y = tnp_layer_norm(x, a->normalized_shape, apart ? NULL : f->in[1],
+                                  apart ? NULL : f->in[2], a->eps);
+    for (int i = 1; y && apart && i < 3; i++) {
+        tn_tensor *w = own[i - 1] ? tni_whole_align(whole[i], of, ndim) : f->in[i];
+        if (f->in[i]) y = !w ? NULL : i == 1 ? tnp_mul(y, w) : tnp_add(y, w, 1);
+    }
+    return y && !whole[0] && !whole[1] ? NULL : y;
+}
 /* (x - mean) / sqrt(var + eps) * weight + bias. mean and var are taken over the last dimensions,
  * whose sizes are normalized_shape; var divides by n, not n - 1. */
 TN_OPERATOR(
@@ -227,7 +244,7 @@ TN_OPERATOR(
     .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
               "(5000) (5000) | (2,3,4) [4] bias=(4) | "
               "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)",
-    .node = "NativeLayerNormBackward0")
+    .node = "NativeLayerNormBackward0", .batched = TN_BATCHED(layer_norm_batched))
 
 /* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
 static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) {

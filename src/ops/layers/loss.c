@@ -1,5 +1,6 @@
 /* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of
  * pointwise rows. */
+#include "../../api/ops/creation.h"
 #include "loss.h"
 #include "../../autograd/give.h"
 #include "../../call/arguments.h"
@@ -10,6 +11,7 @@
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 TN_PRIV tn_tensor *tni_loss_reduced(tn_tensor *t, tn_reduction reduction) {
     if (reduction == TN_REDUCTION_MEAN) return tnp_mean(t, tn_no_dims(), false, TN_NO_DTYPE);
@@ -209,6 +211,37 @@ static void nll_loss_plain_grad(tn_gradient *g) {
                                            tni_sizes(a->input), a->ignore_index, a->reduction);
     tni_give_flat(g, 0, d);
 }
+/* Losses (S, ..) of samples, reduced in each: the mean by the sum of weights. */
+static tn_tensor *nll_reduced(tn_tensor *loss, tn_tensor *w, tn_reduction reduction) {
+    const int64_t last = -1;
+    if (reduction == TN_REDUCTION_NONE) return loss;
+    loss = tnp_sum(tni_whole_flat(loss), tni_ints(&last, 1), false, TN_NO_DTYPE);
+    if (reduction == TN_REDUCTION_SUM || !loss) return loss;
+    w = tnp_sum(tni_whole_flat(w), tni_ints(&last, 1), false, TN_NO_DTYPE);
+    return w ? tnp_div(loss, w) : NULL;
+}
+/* As defined, by what takes whole batches: picks of -input, weights of the targets. */
+static tn_tensor *nll_loss_plain_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(nll_loss_plain, a, f);
+    const int dim = f->in[0]->ndim > 1 ? 2 : 1;
+    const int64_t size = whole[whole[0] ? 0 : whole[1] ? 1 : 2]->size[0];
+    tn_tensor *x = tni_whole_each(f, whole, 0, size), *t = tni_whole_each(f, whole, 1, size), *skip,
+              *loss, *w, *none;
+    if (whole[2] || !x || !t) return NULL;
+    skip = tnp_eq_scalar(t, tn_int(a->ignore_index));
+    t = skip ? tnp_masked_fill_scalar(t, skip, tn_int(0)) : NULL;
+    loss = t ? tnp_gather(x, dim, tnp_unsqueeze(t, dim), false) : NULL;
+    loss = loss ? tnp_neg(tnp_squeeze_dim(loss, dim)) : NULL;
+    none = loss ? tnp_zeros_like(loss, TN_NO_DTYPE, TN_NO_DEVICE) : NULL;
+    w = !none      ? NULL
+        : f->in[2] ? tnp_reshape(tnp_index_select(f->in[2], 0, tnp_flatten(t, 0, -1)), tni_sizes(t))
+                   : tnp_ones_like(loss, TN_NO_DTYPE, TN_NO_DEVICE);
+    if (!w) return NULL;
+    w = tnp_where(skip, none, w);
+    loss = tnp_where(skip, none, tnp_mul(loss, w));
+    loss = loss && w ? nll_reduced(loss, w, a->reduction) : NULL;
+    return loss ? tnp_to_dtype(loss, (tn_dtype)f->in[0]->dtype, false, false) : NULL;
+}
 /* nll_loss with a weight that needs no gradient. */
 TN_OPERATOR(
     nll_loss_plain,
@@ -222,7 +255,8 @@ TN_OPERATOR(
     .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) "
               "(2,3,4):i64<5 (5):f32 1 none | "
               "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean",
-    .node = "NllLossBackward0 input=1 | NllLossBackward0 input=2 | NllLoss2DBackward0")
+    .node = "NllLossBackward0 input=1 | NllLossBackward0 input=2 | NllLoss2DBackward0",
+    .batched = TN_BATCHED(nll_loss_plain_batched))
 
 /* --- its gradient ----------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "../../autograd/give.h"
 #include "../../api/ops/layers.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 #include <math.h>
 
@@ -192,6 +193,16 @@ static void max_pool2d_grad(tn_gradient *g) {
                                             a->kernel_size, a->stride, a->padding, a->dilation,
                                             a->ceil_mode));
 }
+/* All samples as one batch of images, or their only images. */
+static tn_tensor *max_pool2d_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(max_pool2d, a, f);
+    const bool join = f->in[0]->ndim == 4;
+    tn_tensor *x = join ? tni_whole_join(whole[0]) : whole[0],
+              *y = x ? tnp_max_pool2d(x, a->kernel_size, a->stride, a->padding, a->dilation,
+                                      a->ceil_mode)
+                     : NULL;
+    return join ? tni_whole_split(y, whole[0]->size[0]) : y;
+}
 /* The largest element of each window. A NaN wins, padding never does; the first of equal elements
  * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
  * Real dtypes but bool. */
@@ -208,7 +219,7 @@ TN_OPERATOR(max_pool2d,
                       "stride=[2,1] padding=[1,0] | (1,2,9,8) "
                       "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
                       "[1,1] | (0,2,4,4) [2,2]",
-            .node = "MaxPool2DWithIndicesBackward0")
+            .node = "MaxPool2DWithIndicesBackward0", .batched = TN_BATCHED(max_pool2d_batched))
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);

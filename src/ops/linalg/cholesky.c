@@ -98,8 +98,8 @@ TN_OPERATOR(linalg_cholesky_ex,
             "(Tensor L, Tensor info)",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
                    .example = "tn_linalg_cholesky_ex(x)"),
-            .forms = TN_OUT, .needs = "L", .check = cholesky_check, .run = cholesky_run,
-            .verdict = cholesky_verdict, .grad = cholesky_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "L", .check = cholesky_check,
+            .run = cholesky_run, .verdict = cholesky_verdict, .grad = cholesky_grad,
             .sample =
                 "(3,3):pd | (2,4,4):pd upper=True | (5,5):pd check_errors=True | (2,0,3,3):pd "
                 "| (0,0):pd | (35,35):pd")

@@ -85,7 +85,7 @@ TN_OPERATOR(linalg_eigh_of,
                    .example = "tn_linalg_eigh_of(x)",
                    .differs = "gradcheck [compute_v=False]: there are no eigenvectors",
                    .oracle = "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = A"),
-            .forms = TN_OUT, .needs = "eigenvalues,eigenvectors", .check = eigh_check,
+            .forms = TN_OUT | TN_LEADING, .needs = "eigenvalues,eigenvectors", .check = eigh_check,
             .run = eigh_run, .verdict = eigh_verdict, .grad = eigh_grad,
             .sample = "(3,3):symmetric | (2,4,4):symmetric U | (3,3):pd compute_v=False | "
                       "(0,0):f64 | (2,0,3,3):f64 | (1,1):symmetric | (7,7):symmetric")

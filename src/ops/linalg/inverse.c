@@ -171,7 +171,7 @@ TN_OPERATOR(linalg_inv_ex,
             "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
                    .example = "tn_linalg_inv_ex(x)"),
-            .forms = TN_OUT, .needs = "inverse", .check = inv_check, .run = inv_run,
+            .forms = TN_OUT | TN_LEADING, .needs = "inverse", .check = inv_check, .run = inv_run,
             .verdict = inv_verdict, .grad = inv_grad,
             .sample = "(3,3):invertible | (2,4,4):invertible check_errors=True | (0,0) | "
                       "(2,0,3,3) | (1,1):pd | (60,60):pd")

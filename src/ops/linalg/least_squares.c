@@ -104,8 +104,8 @@ TN_OPERATOR(linalg_pinv_float,
             "hermitian=False) -> Tensor",
             TN_DOC(.shapes = "(*, m, n) -> (*, n, m), float32, float64 or complex",
                    .example = "tn_linalg_pinv_float(x)"),
-            .forms = TN_OUT, .needs = "self,result", .check = pinv_check, .run = pinv_run,
-            .grad = pinv_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = pinv_check,
+            .run = pinv_run, .grad = pinv_grad,
             .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct rtol=0.3 | "
                       "(3,3):symmetric hermitian=True | (0,3):f64 | (2,3,0):f64 | (1,1):pd | "
                       "(4,3):distinct atol=0.5")
@@ -371,7 +371,8 @@ TN_OPERATOR(
                       "result 0 [rcond=1.0]: the rank "
                       "is that of singular values, not of pivots | result 1 [rcond=1.0]: "
                       "the same"),
-    .needs = "self,b", .check = lstsq_check, .run = lstsq_run, .grad = lstsq_grad,
+    .forms = TN_LEADING, .needs = "self,b", .check = lstsq_check, .run = lstsq_run,
+    .grad = lstsq_grad,
     .sample =
         "(4,3):distinct (4,2):distinct | (3,5):distinct (3,2):distinct | (2,3,3):invertible "
         "(2,3,2):distinct "

@@ -46,8 +46,7 @@ static bool lu_verdict(tn_frame *f) {
     TN_ARGS(linalg_lu_factor_ex, a, f);
     return !a->check_errors ||
            tn_info_verdict(
-               f, 2,
-               "U[i,i], i = #, is zero, and what is solved by these factors divides by zero");
+               f, 2, "U[i,i], i = #, is zero, and what is solved by these factors divides by zero");
 }
 
 /* gA of A = P L U. With square L and U it is P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H; of a
@@ -102,7 +101,7 @@ TN_OPERATOR(linalg_lu_factor_ex,
             TN_DOC(.shapes = "(*, m, n) -> (*, m, n), (*, min(m, n)), (*), float32, float64 or "
                              "complex",
                    .example = "tn_linalg_lu_factor_ex(x)"),
-            .forms = TN_OUT, .needs = "LU,pivots", .check = lu_check, .run = lu_run,
+            .forms = TN_OUT | TN_LEADING, .needs = "LU,pivots", .check = lu_check, .run = lu_run,
             .verdict = lu_verdict, .grad = lu_factor_ex_grad,
             .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):invertible check_errors=True "
                       "| (0,0):f64 | (2,0,3):f64 | (1,1):invertible | (60,60):invertible | "
@@ -267,8 +266,8 @@ TN_OPERATOR(lu_unpack,
             "unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
             TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)",
                    .example = "tn_lu_unpack(x, pivots)"),
-            .forms = TN_OUT, .check = unpack_check, .look = unpack_look, .run = unpack_run,
-            .grad = unpack_grad,
+            .forms = TN_OUT | TN_LEADING, .check = unpack_check, .look = unpack_look,
+            .run = unpack_run, .grad = unpack_grad,
             .sample = "(3,3) (3):i32:pivots | (2,4,3) (2,3):i32:pivots unpack_pivots=False | "
                       "(3,5) (3):i32:pivots | (3,3) (3):i32:pivots unpack_data=False | (0,0) "
                       "(0):i32:pivots")

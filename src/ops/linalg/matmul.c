@@ -8,6 +8,7 @@
 #include "../../api/ops/linalg.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
@@ -96,6 +97,23 @@ static void matmul_grad(tn_gradient *g) {
     d = tnp_matmul(mm_adjoint(a), d);
     tn_give(g, 1, column ? tnp_squeeze_dim(d, -1) : d);
 }
+/* Operand i of all samples, a vector of one sample as a matrix of one row or one column. */
+static tn_tensor *matmul_whole(const tn_frame *f, tn_tensor *const *whole, int i, int ndim) {
+    tn_tensor *t = whole[i];
+    if (!t) return f->in[i];
+    if (f->in[i]->ndim > 1) return tni_whole_align(t, f->in[i]->ndim, ndim);
+    t = tnp_unsqueeze(t, i ? -1 : -2);
+    return t ? tni_whole_align(t, 2, ndim) : NULL;
+}
+static tn_tensor *matmul_batched(tn_frame *f, tn_tensor *const *whole) {
+    const bool row = whole[0] && f->in[0]->ndim == 1, column = whole[1] && f->in[1]->ndim == 1;
+    const int most = f->in[0]->ndim > f->in[1]->ndim ? f->in[0]->ndim : f->in[1]->ndim,
+              ndim = most > 2 ? most : 2;
+    tn_tensor *a = matmul_whole(f, whole, 0, ndim), *b = matmul_whole(f, whole, 1, ndim),
+              *y = a && b ? tnp_matmul(a, b) : NULL;
+    if (y && row) y = tnp_squeeze_dim(y, f->in[1]->ndim == 1 && !whole[1] ? -1 : -2);
+    return y && column ? tnp_squeeze_dim(y, -1) : y;
+}
 /* The matrix product with torch's rules. A 1-D operand is a row on the left and a column on the
  * right; leading dimensions are batches and broadcast. Both have one dtype, not bool. */
 TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor",
@@ -109,7 +127,8 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor",
                       "(110,200) | (0,3) (3,2) | "
                       "(2,0) (0,3) | (2,3,2) (2,2,0)",
             .node = "DotBackward0 self=1 other=1 | MvBackward0 self=2 other=1 | MmBackward0 self=2 "
-                    "other=2 | BmmBackward0 self=3 other=3")
+                    "other=2 | BmmBackward0 self=3 other=3",
+            .batched = TN_BATCHED(matmul_batched))
 
 /* --- addmm ------------------------------------------------------------------------------------ */
 
@@ -204,6 +223,16 @@ static void addmm_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_matmul(scaled, mm_adjoint(g->in[2])));
     if (g->want[2]) tn_give(g, 2, tnp_matmul(mm_adjoint(g->in[1]), scaled));
 }
+/* Floats by three calls, unless self is ignored. */
+static tn_tensor *addmm_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(addmm, a, f);
+    tn_tensor *y, *self = whole[0] ? tni_whole_align(whole[0], f->in[0]->ndim, 2) : f->in[0];
+    if (a->beta == 0 || tni_dtype(f->in[1]->dtype)->category < TNI_CAT_FLOAT) return NULL;
+    y = tnp_matmul(tni_whole_input(f, whole, 1), tni_whole_input(f, whole, 2));
+    if (y && a->alpha != 1) y = tnp_mul_scalar(y, tn_float(a->alpha));
+    if (self && a->beta != 1) self = tnp_mul_scalar(self, tn_float(a->beta));
+    return y && self ? tnp_add(y, self, 1) : NULL;
+}
 /* beta * self + alpha * mat1 mat2, where self is broadcast. If beta is 0, self is ignored,
  * even a NaN. */
 TN_OPERATOR(
@@ -215,7 +244,8 @@ TN_OPERATOR(
     .grad = addmm_grad,
     .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) "
               "(4,400) (400,3) | "
-              "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
+              "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)",
+    .batched = TN_BATCHED(addmm_batched))
 
 /* --- composed products ------------------------------------------------------------------------ */
 
@@ -323,6 +353,18 @@ static void linear_rows_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_matmul(tnp_transpose(d, 0, 1), mm_conj(g->in[0])));
     if (g->in[2] && g->want[2]) tn_give(g, 2, d);
 }
+/* Samples with one weight are more rows; others are products. */
+static tn_tensor *linear_rows_batched(tn_frame *f, tn_tensor *const *whole) {
+    tn_tensor *x = tni_whole_input(f, whole, 0), *w = whole[1], *bias = whole[2], *y;
+    if (!w && !bias)
+        return tni_whole_split(tnp_linear_rows(tni_whole_join(x), f->in[1], f->in[2]),
+                               whole[0]->size[0]);
+    w = tnp_transpose(tni_whole_input(f, whole, 1), -2, -1);
+    y = w ? tnp_matmul(x, w) : NULL;
+    if (!y || !f->in[2]) return y;
+    bias = bias ? tni_whole_align(bias, 1, 2) : f->in[2];
+    return bias ? tnp_add(y, bias, 1) : NULL;
+}
 /* linear for one batch of rows. The gradient of weight has the same memory layout as weight. */
 TN_OPERATOR(
     linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -331,7 +373,7 @@ TN_OPERATOR(
     .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
     .run = linear_rows_run, .grad = linear_rows_grad,
     .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)",
-    .node = "MmBackward0 bias=None | AddmmBackward0")
+    .node = "MmBackward0 bias=None | AddmmBackward0", .batched = TN_BATCHED(linear_rows_batched))
 
 /* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {

@@ -132,7 +132,8 @@ TN_OPERATOR(linalg_matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
                    .example = "tn_linalg_matrix_exp(x)",
                    .differs = "call: not of 16-bit floats, as every factorization"),
-            .needs = "self", .check = mexp_check, .run = mexp_run, .grad = mexp_grad,
+            .forms = TN_LEADING, .needs = "self", .check = mexp_check, .run = mexp_run,
+            .grad = mexp_grad,
             .sample = "(3,3) | (2,4,4) | (3,3):invertible | (0,0):f64 | (1,1) | (7,7):pd")
 static bool matrix_exp_compose(tn_frame *f) {
     f->out[0] = tnp_linalg_matrix_exp(f->in[0]);

@@ -1,6 +1,7 @@
 /* solve.c - triangular systems: linalg.solve_triangular, triangular_solve. */
 #include "../../cpu/matrix.h"
 #include "factor.h"
+#include "../../call/whole.h"
 
 static bool triangular_check(tn_frame *f) {
     TN_ARGS(linalg_solve_triangular, o, f);
@@ -53,6 +54,13 @@ static void triangular_grad(tn_gradient *g) {
     a = tnp_neg(o->left ? tnp_matmul(b, x) : tnp_matmul(x, b));
     tn_give(g, 0, o->upper ? tnp_triu(a, unit) : tnp_tril(a, -unit));
 }
+static tn_tensor *triangular_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(linalg_solve_triangular, a, f);
+    const int ndim = f->in[0]->ndim > f->in[1]->ndim ? f->in[0]->ndim : f->in[1]->ndim;
+    tn_tensor *x = whole[0] ? tni_whole_align(whole[0], f->in[0]->ndim, ndim) : f->in[0],
+              *y = whole[1] ? tni_whole_align(whole[1], f->in[1]->ndim, ndim) : f->in[1];
+    return x && y ? tnp_linalg_solve_triangular(x, y, a->upper, a->left, a->unitriangular) : NULL;
+}
 /* X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;
  * with unitriangular=True its diagonal is not read and counts as ones. */
 TN_OPERATOR(linalg_solve_triangular,
@@ -65,7 +73,8 @@ TN_OPERATOR(linalg_solve_triangular,
             .sample = "(3,3):lower (3,2) upper=False | (2,4,4):upper (4,3) upper=True | "
                       "(3,3):lower (2,2,3) upper=False left=False unitriangular=True | "
                       "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
-                      "(35,35):lower (35,20) upper=False")
+                      "(35,35):lower (35,20) upper=False",
+            .batched = TN_BATCHED(triangular_batched))
 
 static bool old_triangular_compose(tn_frame *f) {
     TN_ARGS(triangular_solve, o, f);

@@ -151,8 +151,8 @@ TN_OPERATOR(
            .differs = "gradcheck [full_matrices=True]: U or V is not unique | gradcheck "
                       "[compute_uv=False]: there are no U and V",
            .oracle = "phase U Vh; free U Vh; orthogonal U"),
-    .forms = TN_OUT, .needs = "U,S,Vh", .check = svd_check, .run = svd_run, .verdict = svd_verdict,
-    .grad = svd_grad,
+    .forms = TN_OUT | TN_LEADING, .needs = "U,S,Vh", .check = svd_check, .run = svd_run,
+    .verdict = svd_verdict, .grad = svd_grad,
     .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct full_matrices=True | "
               "(3,4):distinct compute_uv=False | (0,0) | (0,3) full_matrices=True | "
               "(2,0,3,3) | (1,1):pd | (40,35):distinct")

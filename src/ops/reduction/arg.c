@@ -207,7 +207,7 @@ TN_OPERATOR(
     max_dim, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
            .example = "tn_values_indices m = tn_max_dim(x, 1);"),
-    .forms = TN_OUT, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
+    .forms = TN_OUT | TN_LEADING, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
     .grad = max_dim_grad,
     .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | "
               "(200,40) 0 | (4,5):i32 0 | "
@@ -230,7 +230,7 @@ TN_OPERATOR(
     min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
            .example = "tn_values_indices m = tn_min_dim(x, 1);"),
-    .forms = TN_OUT, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
+    .forms = TN_OUT | TN_LEADING, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
     .grad = min_dim_grad,
     .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
 
@@ -247,7 +247,8 @@ static void argmax_run(tn_frame *f) {
 TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
                    .example = "tn_argmax(x, .dim = 1)"),
-            .forms = TN_OUT, .check = argmax_check, .run = argmax_run, .grad = tn_grad_zero,
+            .forms = TN_OUT | TN_LEADING, .check = argmax_check, .run = argmax_run,
+            .grad = tn_grad_zero,
             .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | "
                       "(200,40) 0 | (70000) | (4,5):u8 0")
 
@@ -264,5 +265,6 @@ static void argmin_run(tn_frame *f) {
 TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
                    .example = "tn_argmin(x, .dim = 1)"),
-            .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
+            .forms = TN_OUT | TN_LEADING, .check = argmin_check, .run = argmin_run,
+            .grad = tn_grad_zero,
             .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")

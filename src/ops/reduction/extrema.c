@@ -8,6 +8,7 @@
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x) {
     if (tni_is_complex(x->dtype)) return tn_fail(f, TN_TYPE, "complex numbers cannot be ordered");
@@ -51,8 +52,8 @@ static void amax_grad(tn_gradient *g) {
 TN_OPERATOR(amax, "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
                    .example = "tn_amax(x, .dim = TN_DIMS(0, 1))"),
-            .forms = TN_OUT, .needs = "self,result", .check = amax_check, .run = amax_run,
-            .grad = amax_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = amax_check,
+            .run = amax_run, .grad = amax_grad,
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
                       "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i32 [0] | (4,5):u8 | (6):f16 [0] | (3,5):bool [1] | (2,0,3) [0]")
@@ -74,8 +75,8 @@ static void amin_grad(tn_gradient *g) {
 TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
                    .example = "tn_amin(x, .dim = TN_DIMS(0, 1))"),
-            .forms = TN_OUT, .needs = "self,result", .check = amin_check, .run = amin_run,
-            .grad = amin_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = amin_check,
+            .run = amin_run, .grad = amin_grad,
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
                       "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i64 [0] | (6):bf16 [0]")
@@ -92,19 +93,33 @@ static void extreme_grad(tn_gradient *g) {
 
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_max, 0); }
+static tn_tensor *max_batched(tn_frame *f, tn_tensor *const *whole) {
+    const int64_t last = -1;
+    tn_tensor *flat = tni_whole_flat(whole[0]);
+    (void)f;
+    return flat ? tnp_amax(flat, tni_ints(&last, 1), false) : NULL;
+}
 /* The largest of all elements. A NaN wins. Equal elements share the gradient. */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_max(x)"), .forms = TN_OUT,
             .needs = "self,result", .check = max_check, .run = max_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1",
+            .batched = TN_BATCHED(max_batched))
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_min, 0); }
+static tn_tensor *min_batched(tn_frame *f, tn_tensor *const *whole) {
+    const int64_t last = -1;
+    tn_tensor *flat = tni_whole_flat(whole[0]);
+    (void)f;
+    return flat ? tnp_amin(flat, tni_ints(&last, 1), false) : NULL;
+}
 /* The smallest of all elements. A NaN wins. Equal elements share the gradient. */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_min(x)"), .forms = TN_OUT,
             .needs = "self,result", .check = min_check, .run = min_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MinBackward1")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MinBackward1",
+            .batched = TN_BATCHED(min_batched))
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
@@ -135,6 +150,6 @@ TN_OPERATOR(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     TN_DOC(.shapes = "self (*) -> min, max: self's shape without dim, 1 there when keepdim",
            .example = "tn_min_max m = tn_aminmax(x, .dim = 0);"),
-    .forms = TN_OUT, .needs = "self,min,max", .check = aminmax_check, .run = aminmax_run,
-    .grad = aminmax_grad,
+    .forms = TN_OUT | TN_LEADING, .needs = "self,min,max", .check = aminmax_check,
+    .run = aminmax_run, .grad = aminmax_grad,
     .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")

@@ -310,8 +310,8 @@ static void softmax_fused(tn_gradient *g) {
 TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_softmax(x, 1)",
                    .python = "special.softmax"),
-            .forms = TN_OUT, .needs = "result", .check = softmax_check, .run = softmax_run,
-            .grad = softmax_grad, .fused = softmax_fused,
+            .forms = TN_OUT | TN_LEADING, .needs = "result", .check = softmax_check,
+            .run = softmax_run, .grad = softmax_grad, .fused = softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
                       "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
@@ -343,8 +343,8 @@ static void log_softmax_fused(tn_gradient *g) {
 TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_log_softmax(x, 1)",
                    .python = "special.log_softmax"),
-            .forms = TN_OUT, .needs = "result", .check = log_softmax_check, .run = log_softmax_run,
-            .grad = log_softmax_grad, .fused = log_softmax_fused,
+            .forms = TN_OUT | TN_LEADING, .needs = "result", .check = log_softmax_check,
+            .run = log_softmax_run, .grad = log_softmax_grad, .fused = log_softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
                       "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1")
@@ -373,7 +373,7 @@ TN_OPERATOR(softmax_backward,
             "input_dtype) -> Tensor",
             TN_DOC(.shapes = "grad_output (*), output (*) -> (*)",
                    .example = "tn_softmax_backward(d, y, 1, TN_F32)"),
-            .check = softmax_backward_check, .run = softmax_backward_run,
+            .forms = TN_LEADING, .check = softmax_backward_check, .run = softmax_backward_run,
             .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
                       "(2,70,100):f32 (2,70,100):f32 1 float32 | "
                       "(2,9000):f32 (2,9000):f32 1 float32")
@@ -393,7 +393,8 @@ TN_OPERATOR(log_softmax_backward,
             "input_dtype) -> Tensor",
             TN_DOC(.shapes = "grad_output (*), output (*) -> (*)",
                    .example = "tn_log_softmax_backward(d, y, 1, TN_F32)"),
-            .check = log_softmax_backward_check, .run = log_softmax_backward_run,
+            .forms = TN_LEADING, .check = log_softmax_backward_check,
+            .run = log_softmax_backward_run,
             .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
                       "(2,70,100):f32 (2,70,100):f32 1 float32")
 

@@ -263,7 +263,8 @@ TN_OPERATOR(
            .example = "tn_var(x, .dim = TN_DIMS(0))",
            .differs = "grad of tensor 0 at ties [dim=[]]: torch's of an empty list is not that of "
                       "the value"),
-    .forms = TN_OUT, .needs = "self", .check = var_check, .run = var_run, .grad = var_grad,
+    .forms = TN_OUT | TN_LEADING, .needs = "self", .check = var_check, .run = var_run,
+    .grad = var_grad,
     .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | "
               "(70,3) [0] | (9000) | "
               "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
@@ -292,7 +293,8 @@ TN_OPERATOR(
            .example = "tn_std(x, .keepdim = true)",
            .differs = "grad of tensor 0 at ties [dim=[]]: torch's of an empty list is not that of "
                       "the value"),
-    .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run, .grad = std_grad,
+    .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = std_check, .run = std_run,
+    .grad = std_grad,
     .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] "
               "correction=0 | (9000) | (3,6):bf16 [1]")
 
@@ -324,7 +326,8 @@ TN_OPERATOR(
            .example = "tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0));",
            .differs = "grad of tensor 0 [dim=[]]: torch's of an empty list is not that of "
                       "the value"),
-    .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
+    .forms = TN_LEADING, .needs = "self", .check = var_mean_check, .run = var_mean_run,
+    .grad = var_mean_grad,
     .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
 
 /* --- p-norms ---------------------------------------------------------------------------------- */
@@ -492,8 +495,8 @@ TN_OPERATOR(linalg_vector_norm,
             TN_DOC(.shapes = "self (*) floating or complex -> real, self's shape without dim, 1 "
                              "there when keepdim",
                    .example = "tn_linalg_vector_norm(x, .ord = 1)"),
-            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run,
-            .grad = norm_grad,
+            .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = norm_check,
+            .run = norm_run, .grad = norm_grad,
             .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | "
                       "(70,3) 0.5 [0] | (9000) | "
                       "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 "

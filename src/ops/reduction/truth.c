@@ -8,6 +8,7 @@
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* An empty list is one of no dimensions, as torch has it here: each element by itself. */
 static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
@@ -81,7 +82,8 @@ static void any_dims_run(tn_frame *f) {
 TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool, self's shape without dim, 1 there when keepdim",
                    .example = "tn_any_dims(mask, .dim = TN_DIMS(0))"),
-            .forms = TN_OUT, .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
+            .forms = TN_OUT | TN_LEADING, .check = any_dims_check, .run = any_dims_run,
+            .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
                       "[1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
 
@@ -97,25 +99,38 @@ static void all_dims_run(tn_frame *f) {
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool, self's shape without dim, 1 there when keepdim",
                    .example = "tn_all_dims(mask)"),
-            .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
+            .forms = TN_OUT | TN_LEADING, .check = all_dims_check, .run = all_dims_run,
+            .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
                       "[1] | (4,5):i32 [0] | (9000):bool")
 
 static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_any); }
+static tn_tensor *any_batched(tn_frame *f, tn_tensor *const *whole) {
+    const int64_t last = -1;
+    tn_tensor *flat = tni_whole_flat(whole[0]);
+    (void)f;
+    return flat ? tnp_any_dims(flat, tni_ints(&last, 1), false) : NULL;
+}
 /* Whether any element is nonzero. */
 TN_OPERATOR(any, "any(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_any(mask)"), .forms = TN_OUT,
             .check = any_check, .run = any_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+            .sample = "(2,3):bool | (0) | (2,3)", .batched = TN_BATCHED(any_batched))
 
 static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_all); }
+static tn_tensor *all_batched(tn_frame *f, tn_tensor *const *whole) {
+    const int64_t last = -1;
+    tn_tensor *flat = tni_whole_flat(whole[0]);
+    (void)f;
+    return flat ? tnp_all_dims(flat, tni_ints(&last, 1), false) : NULL;
+}
 /* Whether all elements are nonzero. */
 TN_OPERATOR(all, "all(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_all(mask)"), .forms = TN_OUT,
             .check = all_check, .run = all_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+            .sample = "(2,3):bool | (0) | (2,3)", .batched = TN_BATCHED(all_batched))
 
 /* A sum of 0 and 1. */
 static bool count_nonzero_check(tn_frame *f) {
@@ -140,7 +155,7 @@ TN_OPERATOR(count_nonzero, "count_nonzero.dim_IntList(Tensor self, int[1]? dim=N
             TN_DOC(.shapes = "self (*) -> int64, self's shape without dim",
                    .example = "tn_count_nonzero(mask, .dim = TN_DIMS(0))",
                    .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT, .check = count_nonzero_check, .run = count_nonzero_run,
+            .forms = TN_OUT | TN_LEADING, .check = count_nonzero_check, .run = count_nonzero_run,
             .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3,4):i64<2 [0,2] | (3,70):i64<2 [0] | () | (0) | (3,0) [1] "
                       "| (0,3) [1] | (4,5):u8<2 [-1] | (9000):bool | (5000,2):i64<2 [0] | (35)")

@@ -12,6 +12,7 @@
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* --- clone, contiguous ------------------------------------------------------------------------ */
 
@@ -53,12 +54,19 @@ static bool clone_check(tn_frame *f) {
 }
 static void copy_run(tn_frame *f) { tni_copy_elements(f->block, f->out[0], f->in[0]); }
 static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
+/* Formats of images count dimensions, so these are made one by one. */
+static tn_tensor *clone_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(clone, a, f);
+    if (a->memory_format > TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT) return NULL;
+    return tnp_clone(whole[0], a->memory_format);
+}
 /* A copy with its own memory, in self's order of dimensions or in the given memory format. */
 TN_OPERATOR(
     clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_clone(x)"), .forms = TN_OUT | TN_MOVES,
     .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
-    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
+    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)",
+    .batched = TN_BATCHED(clone_batched))
 
 /* A view of all of self, when `same`; else a row-major copy. */
 static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
@@ -82,7 +90,7 @@ static bool contiguous_check(tn_frame *f) {
 /* self in row-major order: a view if it already is, else a copy. */
 TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_contiguous(tn_t(x))"),
-            .forms = TN_MOVES, .check = contiguous_check, .run = copy_unless_view_run,
+            .forms = TN_MOVES | TN_LEADING, .check = contiguous_check, .run = copy_unless_view_run,
             .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)", .node = "CloneBackward0")
 
 /* --- to --------------------------------------------------------------------------------------- */
@@ -110,7 +118,7 @@ TN_OPERATOR(to_dtype,
             "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to_dtype(x, TN_F64)"),
-            .forms = TN_MOVES, .check = to_dtype_check, .run = copy_unless_view_run,
+            .forms = TN_MOVES | TN_LEADING, .check = to_dtype_check, .run = copy_unless_view_run,
             .grad = copy_pass_grad,
             .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
                       "float16 | () bfloat16 copy=True | "
@@ -128,7 +136,7 @@ static tn_tensor *copy_across(tn_gradient *g, int i) {
 static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
     tn_device_id device = a->device == TN_NO_DEVICE ? f->in[0]->device : a->device;
-    if (f->in[0]->flags & TNI_META && device != TN_META)
+    if ((f->in[0]->flags & (TNI_META | TNI_BATCHED)) == TNI_META && device != TN_META)
         return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
     /* A meta result has no data; the door then leaves run out. */
     if (!tni_frame_place(f, device) || !to_check(f, a->dtype, a->copy)) return false;
@@ -153,8 +161,8 @@ TN_OPERATOR(to,
             "-> Tensor(a)",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to(x, tn_device(\"meta\"))",
                    .differs = "parameter dtype: one row for torch's overloads with and without it"),
-            .forms = TN_MOVES | TN_ACROSS, .check = to_device_check, .run = to_device_run,
-            .grad = to_device_grad,
+            .forms = TN_MOVES | TN_ACROSS | TN_LEADING, .check = to_device_check,
+            .run = to_device_run, .grad = to_device_grad,
             .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
             .node = "ToCopyBackward0")
 
@@ -262,7 +270,8 @@ static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])
 /* Sets every element of self to value. */
 TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_fill_(x, 0.5)"),
-            .forms = TN_INPLACE | TN_MOVES, .check = fill_check, .run = fill_run, .grad = fill_grad,
+            .forms = TN_INPLACE | TN_MOVES | TN_LEADING, .check = fill_check, .run = fill_run,
+            .grad = fill_grad,
             .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
             .node = "FillBackward2")
 
@@ -270,8 +279,8 @@ static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Sets every element of self to 0. */
 TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_zero_(x)"),
-            .forms = TN_INPLACE | TN_MOVES, .check = copy_self, .run = zero_run, .grad = fill_grad,
-            .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
+            .forms = TN_INPLACE | TN_MOVES | TN_LEADING, .check = copy_self, .run = zero_run,
+            .grad = fill_grad, .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
 
 /* --- conj ------------------------------------------------------------------------------------- */
 
@@ -306,8 +315,9 @@ static void conj_run(tn_frame *f) {
 static void conj_grad(tn_gradient *g) { tn_give(g, 0, tnp_conj(g->incoming[0])); }
 /* The complex conjugate, as a new tensor; of a real tensor a view. */
 TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_conj(z)"), .check = conj_check,
-            .run = conj_run, .grad = conj_grad, .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_conj(z)"), .forms = TN_LEADING,
+            .check = conj_check, .run = conj_run, .grad = conj_grad,
+            .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
 
 /* --- triangles -------------------------------------------------------------------------------- */
 
@@ -387,7 +397,8 @@ static void tril_grad(tn_gradient *g) {
 TN_OPERATOR(
     tril, "tril(Tensor self, int diagonal=0) -> Tensor",
     TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_tril(x)"),
-    .forms = TN_OUT | TN_INPLACE, .check = tril_check, .run = tril_run, .grad = tril_grad,
+    .forms = TN_OUT | TN_INPLACE | TN_LEADING, .check = tril_check, .run = tril_run,
+    .grad = tril_grad,
     .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
 
 static bool triu_check(tn_frame *f) { return triangle_check(f, "triu"); }
@@ -404,5 +415,6 @@ static void triu_grad(tn_gradient *g) {
 TN_OPERATOR(
     triu, "triu(Tensor self, int diagonal=0) -> Tensor",
     TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_triu(x, .diagonal = 1)"),
-    .forms = TN_OUT | TN_INPLACE, .check = triu_check, .run = triu_run, .grad = triu_grad,
+    .forms = TN_OUT | TN_INPLACE | TN_LEADING, .check = triu_check, .run = triu_run,
+    .grad = triu_grad,
     .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")

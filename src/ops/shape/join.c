@@ -7,6 +7,7 @@
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* --- cat, stack ------------------------------------------------------------------------------- */
 
@@ -108,7 +109,8 @@ static void cat_grad(tn_gradient *g) {
 TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
             TN_DOC(.shapes = "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
                    .example = "tn_cat(TN_LIST(x, y), .dim = 0)"),
-            .forms = TN_OUT | TN_MOVES, .check = cat_check, .run = cat_run, .grad = cat_grad,
+            .forms = TN_OUT | TN_MOVES | TN_LEADING, .check = cat_check, .run = cat_run,
+            .grad = cat_grad,
             .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
                       "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
                       "{(40,9),(3,9)}")
@@ -215,6 +217,14 @@ static void repeat_grad(tn_gradient *g) {
     if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
     tn_give(g, 0, d);
 }
+static tn_tensor *repeat_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(repeat, a, f);
+    int64_t times[TN_MAX_DIMS + 1] = {1};
+    tn_tensor *x = tni_whole_align(whole[0], f->in[0]->ndim, (int)a->repeats.n);
+    if (!x || a->repeats.n >= TN_MAX_DIMS) return NULL;
+    memcpy(times + 1, a->repeats.at, (size_t)a->repeats.n * sizeof *times);
+    return tnp_repeat(x, tni_ints(times, a->repeats.n + 1));
+}
 /* self repeated repeats[i] times along dimension i; more repeats than dimensions add
  * dimensions in front. */
 TN_OPERATOR(
@@ -222,7 +232,8 @@ TN_OPERATOR(
     TN_DOC(.shapes = "self (2, 3) -> (4, 3)", .example = "tn_repeat(x, TN_DIMS(2, 1))"),
     .forms = TN_OUT | TN_MOVES, .check = repeat_check, .run = repeat_run, .grad = repeat_grad,
     .sample =
-        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
+        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]",
+    .batched = TN_BATCHED(repeat_batched))
 
 /* --- flip, roll ------------------------------------------------------------------------------- */
 
@@ -272,7 +283,7 @@ static void flip_grad(tn_gradient *g) {
 /* A copy with the order of elements reversed along the given dimensions. */
 TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_flip(x, TN_DIMS(0))"),
-            .forms = TN_OUT, .check = flip_check, .run = flip_run, .grad = flip_grad,
+            .forms = TN_OUT | TN_LEADING, .check = flip_check, .run = flip_run, .grad = flip_grad,
             .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
                       "[0] | (5):i16 [0]")
 

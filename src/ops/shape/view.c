@@ -6,6 +6,7 @@
 #include "geometry.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/shape.h"
+#include "../../call/whole.h"
 
 /* The gradient of a view of all elements in their order: the same elements in self's shape. */
 static void view_reshape_grad(tn_gradient *g) {
@@ -437,6 +438,15 @@ static bool reshape_check(tn_frame *f) {
     v.ndim = (int)a->shape.n;
     return reshape_sizes(f, a->shape, "shape", f->in[0], v.size) && reshape_announce(f, &v);
 }
+/* Where no view of one sample is, the samples are copied as a whole. */
+static tn_tensor *reshape_batched(tn_frame *f, tn_tensor *const *whole) {
+    int64_t sizes[TN_MAX_DIMS + 1];
+    const tn_tensor *y = f->out[0];
+    if (y->ndim >= TN_MAX_DIMS) return NULL;
+    sizes[0] = whole[0]->size[0];
+    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
+    return tnp_reshape(whole[0], tni_ints(sizes, y->ndim + 1));
+}
 /* The same elements in the same order with other sizes, one of which may be -1 and is computed. A
  * view if strides can describe it, else a copy. */
 TN_OPERATOR(
@@ -445,7 +455,7 @@ TN_OPERATOR(
     .forms = TN_MOVES, .check = reshape_check, .run = reshape_run, .quick = tni_reshape_short,
     .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]",
-    .node = "ViewBackward0")
+    .node = "ViewBackward0", .batched = TN_BATCHED(reshape_batched))
 
 static bool flatten_check(tn_frame *f) {
     TN_ARGS(flatten, a, f);
