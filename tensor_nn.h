@@ -11,8 +11,8 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          140  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       2909  the built-in modules and optimizers: constructor, struct, forward
+ *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       3086  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  3264  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  3517  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -478,7 +478,7 @@ typedef struct tn_ostep tn_ostep; /* a step in progress */
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-enum { TN_OPTIM_STATES = 4 };
+enum { TN_OPTIM_STATES = 4, TN_OPTIM_KEPT = 2 };
 
 /* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may
  * differ between groups. */
@@ -486,12 +486,17 @@ struct tn_orow {
     const char *name, *schema; /* "SGD(Tensor[] params, float lr=0.001, float momentum=0, ...)" */
     const tn_gen *gen;         /* of tn_optim_<name>_args */
     /* the fields of TN_OPTIMIZER, in this order */
-    /* names of the state tensors, each shaped like its parameter: "exp_avg, exp_avg_sq" */
+    /* names of the state tensors, each of its parameter's dtype: "exp_avg, exp_avg_sq" */
     const char *state;
+    /* names of numbers kept for a parameter, 0-dim f32 tensors like torch's: "mu_product" */
+    const char *numbers;
     bool (*check)(const void *options);    /* of a group's options; false with an error */
     uint32_t (*uses)(const void *options); /* bit k: these options need state k; NULL: all */
-    bool (*step)(tn_ostep *s);             /* one operator call: all parameters change, or none */
-    bool counts; /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
+    /* A new state k of param; NULL without an error if this param has none. The field is NULL for
+     * zeros like the parameter. */
+    tn_tensor *(*begin)(const void *options, const tn_tensor *param, int k);
+    bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
+    bool counts;               /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
 };
 
 /* The library's rows, in the order of their names. */
@@ -503,14 +508,16 @@ struct tn_ostep {
     tn_optimizer *optimizer; /* NULL: the caller keeps groups and states itself */
     int64_t n;
     tn_tensor **param, **grad;
-    /* state[k][i], zero before the first step; NULL if the group of parameter i does not use it */
+    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it */
     tn_tensor **state[TN_OPTIM_STATES];
+    /* kept[j][i], NaN before the first step; the step sets the values that are kept after it */
+    double *kept[TN_OPTIM_KEPT];
     const double *count; /* steps of parameter i, with this one; NULL unless the row counts */
     const bool *first;   /* true if the state of parameter i was made for this step */
     const void *const *options; /* the argument struct of parameter i's group */
     double *number;             /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
 };
-enum { TN_OPTIM_NUMBERS = 8 };
+enum { TN_OPTIM_NUMBERS = 12 };
 
 /* --- optimizers ------------------------------------------------------------------------------- */
 
@@ -3481,6 +3488,121 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr,
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__))
 #endif
 
+/* --- ASGD, stochastic gradient descent whose parameters are averaged (B --- */
+
+/* g += weight_decay p; p = (1 - lambd eta) p - eta g; ax += mu (p - ax); then eta = lr / (1 + lambd
+ * lr t)^alpha, mu = 1 / max(1, t - t0).
+ *   schema  ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float
+ *           t0=1000000.0, float weight_decay=0.0, bool maximize=False)
+ *   example tn_optim_asgd(tn_parameters(net), .lr = 0.05) */
+typedef struct tn_optim_asgd_args {
+    double lr, lambd, alpha, t0, weight_decay;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_asgd_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line,
+    const tn_optim_asgd_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd,
+    double alpha, double t0, double weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_asgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_asgd, .lr = 0.01, \
+    .lambd = 0.0001, .alpha = 0.75, .t0 = 1000000, .params = __VA_ARGS__))
+#endif
+
+/* size *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other one,
+ * and stays within step_sizes; where the sign has turned, g = 0; p -= sign(g) size.
+ *   schema  Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2]
+ *           step_sizes=[1e-06, 50.0], *, bool maximize=False)
+ *   example tn_optim_rprop(tn_parameters(net)) */
+typedef struct tn_optim_rprop_args {
+    double lr;
+    tn_floats etas, step_sizes;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_rprop_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line,
+    const tn_optim_rprop_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
+    tn_floats step_sizes, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_rprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rprop, .lr = 0.01, \
+    .etas = TN_FLOATS(0.5, 1.2), .step_sizes = TN_FLOATS(1e-06, 50), .params = __VA_ARGS__))
+#endif
+
+/* --- relatives of Adam: Adamax (D --- */
+
+/* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
+ * beta1^t) m / u.
+ *   schema  Adamax(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float
+ *           eps=1e-08, float weight_decay=0.0, *, bool maximize=False)
+ *   example tn_optim_adamax(tn_parameters(net), .lr = 1e-3) */
+typedef struct tn_optim_adamax_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_adamax_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
+    const tn_optim_adamax_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adamax(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamax, .lr = 0.002, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
+#endif
+
+/* g and p are decayed as in Adam or, decoupled_weight_decay, AdamW; u = beta1 (1 - 0.96^(t
+ * momentum_decay) / 2), w = the same of t + 1, U = the product of all u; m and v as in Adam; d =
+ * sqrt(v / (1 - beta2^t)) + eps; p -= lr (1 - u) / (1 - U) g / d + lr w / (1 - U w) m / d.
+ *   schema  NAdam(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float eps=1e-08,
+ *           float weight_decay=0.0, float momentum_decay=0.004, bool
+ *           decoupled_weight_decay=False, *, bool maximize=False)
+ *   example tn_optim_nadam(tn_parameters(net), .lr = 1e-3) */
+typedef struct tn_optim_nadam_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay, momentum_decay;
+    bool decoupled_weight_decay, maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_nadam_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line,
+    const tn_optim_nadam_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, double momentum_decay, bool decoupled_weight_decay,
+    bool maximize);
+#ifndef __cplusplus
+#define tn_optim_nadam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_nadam, .lr = 0.002, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .momentum_decay = 0.004, .params = __VA_ARGS__))
+#endif
+
+/* g, p, m and v as in NAdam; s = m / (1 - beta1^t) lr; r = 2 / (1 - beta2) - 1, q = r - 2 t beta2^t
+ * / (1 - beta2^t); where q > 5, s *= sqrt(1 - beta2^t) / (sqrt(v) + eps) sqrt((q - 4) (q - 2) r /
+ * ((r - 4) (r - 2) q)); p -= s.
+ *   schema  RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
+ *           float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False)
+ *   example tn_optim_radam(tn_parameters(net), .lr = 1e-3) */
+typedef struct tn_optim_radam_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool decoupled_weight_decay, maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_radam_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line,
+    const tn_optim_radam_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas,
+    double eps, double weight_decay, bool decoupled_weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_radam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_radam, .lr = 0.001, \
+    .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
+#endif
+
 /* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */
 
 /* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
@@ -3501,6 +3623,68 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, d
 #ifndef __cplusplus
 #define tn_optim_sgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_sgd, .lr = 0.001, \
     .params = __VA_ARGS__))
+#endif
+
+/* --- Adagrad (J --- */
+
+/* g += weight_decay p; sum += g^2; p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(sum) + eps).
+ *   schema  Adagrad(Tensor[] params, float lr=0.01, float lr_decay=0.0, float weight_decay=0.0,
+ *           float initial_accumulator_value=0.0, float eps=1e-10, *, bool maximize=False)
+ *   example tn_optim_adagrad(tn_parameters(net), .lr = 0.05) */
+typedef struct tn_optim_adagrad_args {
+    double lr, lr_decay, weight_decay, initial_accumulator_value, eps;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_adagrad_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adagrad_at(const char *file, int line,
+    const tn_optim_adagrad_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adagrad(tn_tensors params, double lr, double lr_decay,
+    double weight_decay, double initial_accumulator_value, double eps, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adagrad(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adagrad, .lr = 0.01, \
+    .eps = 1e-10, .params = __VA_ARGS__))
+#endif
+
+/* g += weight_decay p; v = alpha v + (1 - alpha) g^2; centered: m = lerp(m, g, 1 - alpha), which is
+ * subtracted: w = v - m^2, else w = v; d = g / (sqrt(w) + eps); b = momentum b + d; p -= lr b, or
+ * lr d without momentum.
+ *   schema  RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float
+ *           weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)
+ *   example tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true) */
+typedef struct tn_optim_rmsprop_args {
+    double lr, alpha, eps, weight_decay, momentum;
+    bool centered, maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_rmsprop_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
+    const tn_optim_rmsprop_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha,
+    double eps, double weight_decay, double momentum, bool centered, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_rmsprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rmsprop, .lr = 0.01, \
+    .alpha = 0.99, .eps = 1e-08, .params = __VA_ARGS__))
+#endif
+
+/* g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u +
+ * (1 - rho) d^2; p -= lr d.
+ *   schema  Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float
+ *           weight_decay=0.0, *, bool maximize=False)
+ *   example tn_optim_adadelta(tn_parameters(net)) */
+typedef struct tn_optim_adadelta_args {
+    double lr, rho, eps, weight_decay;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_adadelta_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
+    const tn_optim_adadelta_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho,
+    double eps, double weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adadelta(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adadelta, .lr = 1, \
+    .rho = 0.9, .eps = 1e-06, .params = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END
@@ -7760,6 +7944,158 @@ template <class K> class adamw : public detail::kept<K, optimizer>::type {
 typedef rows::adamw<detail::as_objects> adamw;
 }
 namespace optim {
+struct asgd_options {
+    typedef asgd_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, lambd, 0.0001)
+    TNI_OPTION(double, alpha, 0.75)
+    TNI_OPTION(double, t0, 1000000)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class asgd : public detail::kept<K, optimizer>::type {
+  public:
+    explicit asgd(tensor_list params, first_option<double> lr = 0.01, double lambd = 0.0001,
+        double alpha = 0.75, double t0 = 1000000, double weight_decay = 0, flag maximize = false,
+        site at = site::here()) {
+        const tn_optim_asgd_args a = {lr.value, lambd, alpha, t0, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_asgd_at(at.file, at.line, &a));
+    }
+    explicit asgd(tensor_list params, asgd_options o, site at = site::here()) {
+        const tn_optim_asgd_args a = {o.lr, o.lambd, o.alpha, o.t0, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_asgd_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::asgd<detail::as_objects> asgd;
+}
+namespace optim {
+struct rprop_options {
+    typedef rprop_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(kept_float_list, etas, {0.5, 1.2})
+    TNI_OPTION(kept_float_list, step_sizes, {1e-06, 50})
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class rprop : public detail::kept<K, optimizer>::type {
+  public:
+    explicit rprop(tensor_list params, first_option<double> lr = 0.01, float_list etas = {0.5,
+        1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false, site at = site::here()) {
+        const tn_optim_rprop_args a = {lr.value, etas.value, step_sizes.value, maximize.value,
+            params.value};
+        this->made(tn_optim_rprop_at(at.file, at.line, &a));
+    }
+    explicit rprop(tensor_list params, rprop_options o, site at = site::here()) {
+        const tn_optim_rprop_args a = {o.lr, o.etas.value, o.step_sizes.value, o.maximize.value,
+            params.value};
+        this->made(tn_optim_rprop_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::rprop<detail::as_objects> rprop;
+}
+namespace optim {
+struct adamax_options {
+    typedef adamax_options self_;
+    TNI_OPTION(double, lr, 0.002)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adamax : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adamax(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, flag maximize = false,
+        site at = site::here()) {
+        const tn_optim_adamax_args a = {lr.value, betas.value, eps, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_adamax_at(at.file, at.line, &a));
+    }
+    explicit adamax(tensor_list params, adamax_options o, site at = site::here()) {
+        const tn_optim_adamax_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adamax_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adamax<detail::as_objects> adamax;
+}
+namespace optim {
+struct nadam_options {
+    typedef nadam_options self_;
+    TNI_OPTION(double, lr, 0.002)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, momentum_decay, 0.004)
+    TNI_OPTION(flag, decoupled_weight_decay, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class nadam : public detail::kept<K, optimizer>::type {
+  public:
+    explicit nadam(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, double momentum_decay = 0.004,
+        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
+        const tn_optim_nadam_args a = {lr.value, betas.value, eps, weight_decay, momentum_decay,
+            decoupled_weight_decay.value, maximize.value, params.value};
+        this->made(tn_optim_nadam_at(at.file, at.line, &a));
+    }
+    explicit nadam(tensor_list params, nadam_options o, site at = site::here()) {
+        const tn_optim_nadam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, params.value};
+        this->made(tn_optim_nadam_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::nadam<detail::as_objects> nadam;
+}
+namespace optim {
+struct radam_options {
+    typedef radam_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, decoupled_weight_decay, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class radam : public detail::kept<K, optimizer>::type {
+  public:
+    explicit radam(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, flag decoupled_weight_decay = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_radam_args a = {lr.value, betas.value, eps, weight_decay,
+            decoupled_weight_decay.value, maximize.value, params.value};
+        this->made(tn_optim_radam_at(at.file, at.line, &a));
+    }
+    explicit radam(tensor_list params, radam_options o, site at = site::here()) {
+        const tn_optim_radam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.decoupled_weight_decay.value, o.maximize.value, params.value};
+        this->made(tn_optim_radam_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::radam<detail::as_objects> radam;
+}
+namespace optim {
 struct sgd_options {
     typedef sgd_options self_;
     TNI_OPTION(double, lr, 0.001)
@@ -7789,6 +8125,99 @@ template <class K> class sgd : public detail::kept<K, optimizer>::type {
 };
 }
 typedef rows::sgd<detail::as_objects> sgd;
+}
+namespace optim {
+struct adagrad_options {
+    typedef adagrad_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, lr_decay, 0)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, initial_accumulator_value, 0)
+    TNI_OPTION(double, eps, 1e-10)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adagrad : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adagrad(tensor_list params, first_option<double> lr = 0.01, double lr_decay = 0,
+        double weight_decay = 0, double initial_accumulator_value = 0, double eps = 1e-10,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_adagrad_args a = {lr.value, lr_decay, weight_decay,
+            initial_accumulator_value, eps, maximize.value, params.value};
+        this->made(tn_optim_adagrad_at(at.file, at.line, &a));
+    }
+    explicit adagrad(tensor_list params, adagrad_options o, site at = site::here()) {
+        const tn_optim_adagrad_args a = {o.lr, o.lr_decay, o.weight_decay,
+            o.initial_accumulator_value, o.eps, o.maximize.value, params.value};
+        this->made(tn_optim_adagrad_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adagrad<detail::as_objects> adagrad;
+}
+namespace optim {
+struct rmsprop_options {
+    typedef rmsprop_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, alpha, 0.99)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, momentum, 0)
+    TNI_OPTION(flag, centered, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class rmsprop : public detail::kept<K, optimizer>::type {
+  public:
+    explicit rmsprop(tensor_list params, first_option<double> lr = 0.01, double alpha = 0.99,
+        double eps = 1e-08, double weight_decay = 0, double momentum = 0, flag centered = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_rmsprop_args a = {lr.value, alpha, eps, weight_decay, momentum,
+            centered.value, maximize.value, params.value};
+        this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
+    }
+    explicit rmsprop(tensor_list params, rmsprop_options o, site at = site::here()) {
+        const tn_optim_rmsprop_args a = {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum,
+            o.centered.value, o.maximize.value, params.value};
+        this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::rmsprop<detail::as_objects> rmsprop;
+}
+namespace optim {
+struct adadelta_options {
+    typedef adadelta_options self_;
+    TNI_OPTION(double, lr, 1)
+    TNI_OPTION(double, rho, 0.9)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adadelta : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adadelta(tensor_list params, first_option<double> lr = 1, double rho = 0.9,
+        double eps = 1e-06, double weight_decay = 0, flag maximize = false, site at = site::here())
+        {
+        const tn_optim_adadelta_args a = {lr.value, rho, eps, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_adadelta_at(at.file, at.line, &a));
+    }
+    explicit adadelta(tensor_list params, adadelta_options o, site at = site::here()) {
+        const tn_optim_adadelta_args a = {o.lr, o.rho, o.eps, o.weight_decay, o.maximize.value,
+            params.value};
+        this->made(tn_optim_adadelta_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adadelta<detail::as_objects> adadelta;
 }
 TNI_TN_END
 
@@ -7950,7 +8379,15 @@ TNI_TN_END
 #define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_rprop(...) tn::optim::rows::rprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adamax(...) tn::optim::rows::adamax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_nadam(...) tn::optim::rows::nadam<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_radam(...) tn::optim::rows::radam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adagrad(...) tn::optim::rows::adagrad<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_rmsprop(...) tn::optim::rows::rmsprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adadelta(...) tn::optim::rows::adadelta<tn::detail::as_c>(__VA_ARGS__).give()
 #endif
 
 /* ================================================================================================
@@ -8386,13 +8823,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* ce74a20f4daa is the hash of the chapters above: who includes this refers to a symbol of
+/* 77bc7b16d381 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_ce74a20f4daa;
+TN_API const char tn_nn_layout_77bc7b16d381;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_ce74a20f4daa;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_77bc7b16d381;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -8410,7 +8847,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_ce74a20f4daa = 1;
+const char tn_nn_layout_77bc7b16d381 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -8572,6 +9009,10 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     return l;
 }
 
+TN_PRIV bool tni_option_bound(double value, const char *name);
+TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
+                                 double decay);
+TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
 typedef struct tni_group {
     char *options;
     int64_t bytes;
@@ -8580,16 +9021,16 @@ typedef struct tni_group {
 
 struct tn_optimizer {
     const tn_orow *row;
-    int nstates, ngroups, groups_room;
+    int nstates, nkept, ngroups, groups_room;
     tni_group *group;
     int64_t n;
     tn_tensor **param;
     tn_tensor **state;
     double *count;
+    double *kept;
     int64_t bytes;
     void *step_room;
 };
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options);
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
@@ -8601,7 +9042,7 @@ TN_PRIV bool tni_is_count(double value);
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state;
-    double *count;
+    double *count, *kept;
     char **options;
     size_t bytes;
     bool take;
@@ -13269,37 +13710,42 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
 
 enum { OPTIM_POINTERS = 3 };
 
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
+static int64_t optim_step_room(int64_t n, int nstates, int nkept) {
     return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
-                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+                         8 + (size_t)(TN_OPTIM_NUMBERS + 1 + nkept) * sizeof(double));
 }
 
-static int64_t optim_bytes(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
-           tni_step_room(n, nstates) + 64;
+static int64_t optim_bytes(int64_t n, int nstates, int nkept) {
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) +
+                         (size_t)(1 + nkept) * sizeof(double)) +
+           optim_step_room(n, nstates, nkept) + 64;
 }
 
 static bool optim_grow(tn_optimizer *o, int64_t n) {
     int64_t bytes;
     char *at;
     tn_tensor **param, **state;
-    double *count;
+    double *count, *kept;
     if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
-    bytes = optim_bytes(n, o->nstates);
+    bytes = optim_bytes(n, o->nstates, o->nkept);
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;
     memset(at, 0, (size_t)bytes);
     count = (double *)(void *)at;
-    param = (tn_tensor **)(void *)(count + n);
+    kept = count + n;
+    param = (tn_tensor **)(void *)(kept + n * o->nkept);
     state = param + n;
+    for (int64_t i = o->n * o->nkept; i < n * o->nkept; i++) kept[i] = (double)NAN;
     for (int64_t i = 0; i < o->n; i++) {
         count[i] = o->count[i];
         param[i] = o->param[i];
         for (int k = 0; k < o->nstates; k++)
             state[i * o->nstates + k] = o->state[i * o->nstates + k];
+        for (int j = 0; j < o->nkept; j++) kept[i * o->nkept + j] = o->kept[i * o->nkept + j];
     }
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     o->count = count;
+    o->kept = kept;
     o->param = param;
     o->state = state;
     o->step_room = state + n * o->nstates;
@@ -13359,7 +13805,7 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
     return false;
 }
 
-static int optim_count_states(const char *names) {
+static int optim_count_names(const char *names) {
     int n = names && *names;
     for (; names && *names; names++) n += *names == ',';
     return n;
@@ -13378,7 +13824,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     if (!o) return NULL;
     memset(o, 0, sizeof *o);
     o->row = row;
-    o->nstates = optim_count_states(row->state);
+    o->nstates = optim_count_names(row->state);
+    o->nkept = optim_count_names(row->numbers);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -13499,7 +13946,7 @@ typedef struct optim_step {
     tn_ostep s;
     tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
     const void **options;
-    double *count, *number;
+    double *count, *kept[TN_OPTIM_KEPT], *number;
     bool *first;
     uint8_t *made;
     int64_t *index;
@@ -13510,7 +13957,8 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     int64_t n = o->n;
     w->number = (double *)(void *)at;
     w->count = w->number + TN_OPTIM_NUMBERS * n;
-    w->index = (int64_t *)(void *)(w->count + n);
+    for (int j = 0; j < o->nkept; j++) w->kept[j] = w->count + (1 + j) * n;
+    w->index = (int64_t *)(void *)(w->count + (1 + o->nkept) * n);
     w->param = (tn_tensor **)(void *)(w->index + n);
     w->grad = w->param + n;
     w->options = (const void **)(void *)(w->grad + n);
@@ -13529,11 +13977,18 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
             w->count[n] = o->count[i] + 1;
+            for (int j = 0; j < o->nkept; j++) w->kept[j][n] = o->kept[i * o->nkept + j];
             w->index[n] = i;
             w->made[n] = 0;
             w->first[n++] = false;
         }
     w->s.n = n;
+}
+
+static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, const tn_tensor *p,
+                              int k) {
+    return o->row->begin ? o->row->begin(options, p, k)
+                         : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
 }
 
 static bool optim_make_states(tn_optimizer *o, optim_step *w) {
@@ -13542,9 +13997,10 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
-                                         tn_device_of(w->param[i]));
-                if (!t) return false;
+                tn_tensor *t = optim_begin(o, w->options[i], w->param[i], k);
+                if (!t && !tn_ok()) return false;
+                w->state[k][i] = NULL;
+                if (!t) continue;
                 *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);
                 w->first[i] = true;
@@ -13580,10 +14036,15 @@ static bool optim_step_run(tn_optimizer *o) {
     w.s.first = w.first;
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
+    for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];
     ok = optim_make_states(o, &w) && o->row->step(&w.s);
     if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
     if (!ok) optim_drop_states(o, &w);
-    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
+    for (int64_t i = 0; ok && i < w.s.n; i++) {
+        o->count[w.index[i]] = w.count[i];
+        for (int j = 0; j < o->nkept; j++)
+            o->kept[w.index[i] * o->nkept + j] = (float)w.kept[j][i];
+    }
     return ok;
 }
 
@@ -13641,12 +14102,19 @@ static tni_span dict_state_name(const char *names, int k) {
     return item;
 }
 
+static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
+    const float number = (float)value;
+    dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
+}
+
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
-        float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tnp_from(&count, tn_empty_dims(), TN_F32, TN_CPU), "state", i,
-                     dict_span("step"));
+            dict_add_number(d, o->count[i], i, dict_span("step"));
+        for (int j = 0; j < o->nkept; j++)
+            if (!isnan(o->kept[i * o->nkept + j]))
+                dict_add_number(d, o->kept[i * o->nkept + j], i,
+                                dict_state_name(o->row->numbers, j));
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor *state = o->state[i * o->nstates + k];
             if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
@@ -13729,11 +14197,13 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
     memset(l, 0, sizeof *l);
     l->o = o;
-    l->bytes = pointers * sizeof(void *) + (size_t)(o->n + 1) * sizeof(double);
+    l->bytes = pointers * sizeof(void *) + (size_t)(o->n * (1 + o->nkept) + 1) * sizeof(double);
     l->count = (double *)tn_alloc(l->bytes);
     if (!l->count) return false;
     memset(l->count, 0, l->bytes);
-    l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
+    l->kept = l->count + o->n;
+    for (int64_t i = 0; i < o->n * o->nkept; i++) l->kept[i] = (double)NAN;
+    l->state = (tn_tensor **)(void *)(l->kept + o->n * o->nkept + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
     for (int g = 0; g < o->ngroups; g++) {
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
@@ -13754,6 +14224,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
         tn_release(old);
     }
     for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
+    for (int64_t i = 0; commit && i < o->n * o->nkept; i++) o->kept[i] = l->kept[i];
     for (int g = 0; g < o->ngroups; g++) {
         char *old = commit ? o->group[g].options : l->options[g];
         if (commit) o->group[g].options = l->options[g];
@@ -13771,24 +14242,45 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
     return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
 }
 
+static bool dict_load_number(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e,
+                             bool *is) {
+    tn_optimizer *o = l->o;
+    double *to = o->row->counts && strcmp(name, "step") == 0 ? &l->count[i] : NULL;
+    for (int j = 0; !to && j < o->nkept; j++)
+        if (tni_span_is(dict_state_name(o->row->numbers, j), name)) to = &l->kept[i * o->nkept + j];
+    *is = to != NULL;
+    if (!to) return true;
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
+    *to = tn_item(e->tensor);
+    return to != &l->count[i] || tni_is_count(*to) ||
+           tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name, *to);
+}
+
+static const tn_tensor *dict_state_like(const tn_optimizer *o, int64_t i, int k) {
+    const tn_tensor *like = o->param[i];
+    for (int g = 0; o->row->begin && g < o->ngroups; g++)
+        if (i >= o->group[g].first && i < o->group[g].first + o->group[g].count)
+            like = o->row->begin(o->group[g].options, o->param[i], k);
+    if (!like && tn_ok())
+        tni_nn_error(TN_INVALID, "parameter %lld has no such state", (long long)i);
+    return like;
+}
+
 static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
-    tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
+    tn_ints b = tn_shape(e->tensor);
     tn_tensor *t;
-    if (o->row->counts && strcmp(name, "step") == 0) {
-        if (tn_numel(e->tensor) != 1)
-            return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
-        l->count[i] = tn_item(e->tensor);
-        return tni_is_count(l->count[i]) ||
-               tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name,
-                            l->count[i]);
-    }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
         if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
+        const tn_tensor *like = dict_state_like(o, i, k);
+        if (!like) return false;
+        tn_ints a = tn_shape(like);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
-            return tni_nn_error(TN_INVALID, "%s: the shape differs from the parameter's", e->name);
+            return tni_nn_error(TN_INVALID, "%s: the shape is not that of the parameter's state",
+                                e->name);
         t = e->tensor;
         if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
             tn_device_of(t) != tn_device_of(o->param[i])) {
@@ -13836,7 +14328,9 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
         if (!at[i].name || !at[i].tensor)
             return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
-            if (!dict_load_state(l, number, name, &at[i])) return false;
+            bool is;
+            if (!dict_load_number(l, number, name, &at[i], &is)) return false;
+            if (!is && !dict_load_state(l, number, name, &at[i])) return false;
         } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
             if (!dict_load_option(l, number, name, &at[i])) return false;
         } else {
@@ -13874,6 +14368,29 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     tn_scope_end(mark);
     tni_step_end(&step);
     return ok;
+}
+
+/* src/optim/rules.c - what optimizers that step by fused_step share */
+
+TN_PRIV bool tni_option_bound(double value, const char *name) {
+    return value >= 0 ||
+           tni_nn_error(TN_INVALID, "%s is %g, but must not be negative", name, value);
+}
+
+TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
+                                 double decay) {
+    double *to = s->number + i * factors;
+    to[0] = maximize;
+    to[1] = decay;
+    to[2] = 1;
+    return to;
+}
+
+TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors) {
+    tn_tensors state[3];
+    for (int k = 0; k < 3; k++) state[k] = tn_tensors_of(s->state[k], s->state[k] ? s->n : 0);
+    return tnp_fused_step_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n), state[0],
+                           state[1], state[2], rule, tni_numbers(s->number, s->n * factors));
 }
 
 /* src/optim/adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim */
@@ -14013,6 +14530,262 @@ TN_OPTIMIZER(sgd,
              "bool nesterov=False, *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)"),
              .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+
+/* src/optim/squares.c - Adagrad (J */
+
+#include <math.h>
+
+static bool adagrad_check(const void *options) {
+    const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lr_decay, "lr_decay") &&
+           tni_option_bound(o->weight_decay, "weight_decay") &&
+           tni_option_bound(o->initial_accumulator_value, "initial_accumulator_value") &&
+           tni_option_bound(o->eps, "eps");
+}
+static tn_tensor *adagrad_begin(const void *options, const tn_tensor *p, int k) {
+    const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
+    (void)k;
+    return tnp_full(tn_shape(p), tn_float(o->initial_accumulator_value), tn_dtype_of(p),
+                    tn_device_of(p));
+}
+static bool adagrad_step(tn_ostep *s) {
+    enum { FACTORS = 5 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        to[3] = -(o->lr / (1 + fma(s->count[i] - 1, o->lr_decay, 0)));
+        to[4] = o->eps;
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADAGRAD, FACTORS);
+}
+TN_OPTIMIZER(adagrad,
+             "Adagrad(Tensor[] params, float lr=0.01, float lr_decay=0.0, float weight_decay=0.0, "
+             "float initial_accumulator_value=0.0, float eps=1e-10, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adagrad(tn_parameters(net), .lr = 0.05)"), .state = "sum",
+             .check = adagrad_check, .begin = adagrad_begin, .step = adagrad_step, .counts = true)
+
+static bool rmsprop_check(const void *options) {
+    const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)options;
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
+           tni_option_bound(o->momentum, "momentum") &&
+           tni_option_bound(o->weight_decay, "weight_decay") && tni_option_bound(o->alpha, "alpha");
+}
+static uint32_t rmsprop_uses(const void *options) {
+    const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)options;
+    return 1u | (o->momentum > 0 ? 2u : 0) | (o->centered ? 4u : 0);
+}
+static bool rmsprop_step(tn_ostep *s) {
+    enum { FACTORS = 7 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        to[3] = -o->lr;
+        to[4] = o->alpha;
+        to[5] = o->eps;
+        to[6] = o->momentum;
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RMSPROP, FACTORS);
+}
+TN_OPTIMIZER(
+    rmsprop,
+    "RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float "
+    "weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)",
+    TN_DOC(.example = "tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true)"),
+    .state = "square_avg, momentum_buffer, grad_avg", .check = rmsprop_check, .uses = rmsprop_uses,
+    .step = rmsprop_step, .counts = true)
+
+static bool adadelta_check(const void *options) {
+    const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)options;
+    if (!(o->rho >= 0 && o->rho <= 1))
+        return tni_nn_error(TN_INVALID, "rho is %g, expected a value in [0, 1]", o->rho);
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
+           tni_option_bound(o->weight_decay, "weight_decay");
+}
+static bool adadelta_step(tn_ostep *s) {
+    enum { FACTORS = 6 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        to[3] = -o->lr;
+        to[4] = o->rho;
+        to[5] = o->eps;
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADADELTA, FACTORS);
+}
+TN_OPTIMIZER(adadelta,
+             "Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float "
+             "weight_decay=0.0, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adadelta(tn_parameters(net))"),
+             .state = "square_avg, acc_delta", .check = adadelta_check, .step = adadelta_step,
+             .counts = true)
+
+/* src/optim/moments.c - relatives of Adam: Adamax (D */
+
+#include <math.h>
+
+static bool moments_check(double lr, tn_floats betas, double eps, double decay) {
+    if (!(betas.at[0] >= 0 && betas.at[0] < 1 && betas.at[1] >= 0 && betas.at[1] < 1))
+        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)",
+                            betas.at[0], betas.at[1]);
+    return tni_option_bound(lr, "lr") && tni_option_bound(eps, "eps") &&
+           tni_option_bound(decay, "weight_decay");
+}
+static void moments_decay(double *to, double lr, double decay, bool decoupled) {
+    if (!decoupled || decay == 0) return;
+    to[1] = 0;
+    to[2] = 1 - fma(lr, decay, 0);
+}
+
+static bool adamax_check(const void *options) {
+    const tn_optim_adamax_args *o = (const tn_optim_adamax_args *)options;
+    return moments_check(o->lr, o->betas, o->eps, o->weight_decay);
+}
+static bool adamax_step(tn_ostep *s) {
+    enum { FACTORS = 7 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_adamax_args *o = (const tn_optim_adamax_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        to[3] = -(o->lr / (1 - pow(o->betas.at[0], s->count[i])));
+        to[4] = o->betas.at[0];
+        to[5] = o->betas.at[1];
+        to[6] = o->eps;
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADAMAX, FACTORS);
+}
+TN_OPTIMIZER(adamax,
+             "Adamax(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float "
+             "eps=1e-08, float weight_decay=0.0, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adamax(tn_parameters(net), .lr = 1e-3)"),
+             .state = "exp_avg, exp_inf", .check = adamax_check, .step = adamax_step,
+             .counts = true)
+
+static bool nadam_check(const void *options) {
+    const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)options;
+    return moments_check(o->lr, o->betas, o->eps, o->weight_decay) &&
+           tni_option_bound(o->momentum_decay, "momentum_decay");
+}
+static double nadam_momentum(const tn_optim_nadam_args *o, double t) {
+    return o->betas.at[0] * (1 - 0.5 * pow(0.96, fma(t, o->momentum_decay, 0)));
+}
+static bool nadam_step(tn_ostep *s) {
+    enum { FACTORS = 9 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        const double t = s->count[i], now = nadam_momentum(o, t), next = nadam_momentum(o, t + 1);
+        double *product = &s->kept[0][i];
+        *product = isnan(*product) ? (float)now : (float)*product * (float)now;
+        moments_decay(to, o->lr, o->weight_decay, o->decoupled_weight_decay);
+        to[3] = -o->lr * (1 - now) / (1 - *product);
+        to[4] = o->betas.at[0];
+        to[5] = o->betas.at[1];
+        to[6] = o->eps;
+        to[7] = -o->lr * next / (1 - fma(*product, next, 0));
+        to[8] = 1 - pow(o->betas.at[1], t);
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_NADAM, FACTORS);
+}
+TN_OPTIMIZER(nadam,
+             "NAdam(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.0, float momentum_decay=0.004, bool "
+             "decoupled_weight_decay=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_nadam(tn_parameters(net), .lr = 1e-3)"),
+             .state = "exp_avg, exp_avg_sq", .numbers = "mu_product", .check = nadam_check,
+             .step = nadam_step, .counts = true)
+
+static bool radam_check(const void *options) {
+    const tn_optim_radam_args *o = (const tn_optim_radam_args *)options;
+    return moments_check(o->lr, o->betas, o->eps, o->weight_decay);
+}
+static double radam_rectifier(double beta2, double t, double corrected) {
+    const double most = 2 / (1 - beta2) - 1, now = most - 2 * t * pow(beta2, t) / corrected;
+    if (!(now > 5)) return 0;
+    return sqrt((now - 4) * (now - 2) * most / ((most - 4) * (most - 2) * now));
+}
+static bool radam_step(tn_ostep *s) {
+    enum { FACTORS = 10 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_radam_args *o = (const tn_optim_radam_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        const double t = s->count[i], corrected = 1 - pow(o->betas.at[1], t);
+        moments_decay(to, o->lr, o->weight_decay, o->decoupled_weight_decay);
+        to[3] = o->lr;
+        to[4] = o->betas.at[0];
+        to[5] = o->betas.at[1];
+        to[6] = o->eps;
+        to[7] = 1 - pow(o->betas.at[0], t);
+        to[8] = sqrt(corrected);
+        to[9] = radam_rectifier(o->betas.at[1], t, corrected);
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RADAM, FACTORS);
+}
+TN_OPTIMIZER(radam,
+             "RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_radam(tn_parameters(net), .lr = 1e-3)"),
+             .state = "exp_avg, exp_avg_sq", .check = radam_check, .step = radam_step,
+             .counts = true)
+
+/* src/optim/averages.c - ASGD, stochastic gradient descent whose parameters are averaged (B */
+
+#include <math.h>
+
+static bool asgd_check(const void *options) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lambd, "lambd") &&
+           tni_option_bound(o->alpha, "alpha") && tni_option_bound(o->weight_decay, "weight_decay");
+}
+static bool asgd_step(tn_ostep *s) {
+    enum { FACTORS = 5 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        double *eta = &s->kept[0][i], *mu = &s->kept[1][i];
+        const double t = s->count[i];
+        if (isnan(*eta)) *eta = (float)o->lr;
+        to[2] = 1 - fma(o->lambd, *eta, 0);
+        to[3] = -*eta;
+        to[4] = isnan(*mu) ? 1 : *mu;
+        *eta = o->lr / pow(1 + fma(o->lambd * o->lr, t, 0), o->alpha);
+        *mu = 1 / fmax(1, t - o->t0);
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ASGD, FACTORS);
+}
+TN_OPTIMIZER(asgd,
+             "ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float "
+             "t0=1000000.0, float weight_decay=0.0, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_asgd(tn_parameters(net), .lr = 0.05)"), .state = "ax",
+             .numbers = "eta, mu", .check = asgd_check, .step = asgd_step, .counts = true)
+
+static bool rprop_check(const void *options) {
+    const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
+    const double below = o->etas.at[0], above = o->etas.at[1];
+    if (!(below > 0 && below < 1 && above > 1))
+        return tni_nn_error(TN_INVALID, "etas are %g and %g, expected values in (0, 1) and above 1",
+                            below, above);
+    return tni_option_bound(o->lr, "lr");
+}
+static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
+    const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
+    return tnp_full(tn_shape(p), tn_float(k == 1 ? o->lr : 0), tn_dtype_of(p), tn_device_of(p));
+}
+static bool rprop_step(tn_ostep *s) {
+    enum { FACTORS = 7 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, 0);
+        to[3] = o->etas.at[0];
+        to[4] = o->etas.at[1];
+        to[5] = o->step_sizes.at[0];
+        to[6] = o->step_sizes.at[1];
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RPROP, FACTORS);
+}
+TN_OPTIMIZER(rprop,
+             "Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2] "
+             "step_sizes=[1e-06, 50.0], *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_rprop(tn_parameters(net))"), .state = "prev, step_size",
+             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true)
 
 /* src/optim/clip.c - clipping of gradients by their common norm, with torch's arithmetic */
 
@@ -15725,6 +16498,8 @@ static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "ne
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "mean", "sum",
     "batchmean", NULL};
+static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", "rmsprop",
+    "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -19318,6 +20093,8 @@ static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", 
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none", "mean", "sum",
     "batchmean", NULL};
+static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad", "rmsprop",
+    "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -19365,6 +20142,121 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_asgd);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_asgd);
+static const tn_param tni_params_optim_asgd[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_asgd_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, lr), 0, -1, NULL},
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, lambd), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, alpha), 0, -1, NULL},
+    {"t0", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, t0), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, weight_decay), 0, -1,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, maximize), 0, -1, NULL},
+};
+static const tn_optim_asgd_args tni_defaults_optim_asgd = {0.01, 0.0001, 0.75, 1000000, 0, false,
+    {NULL, 0}};
+static const char *const tni_names_optim_asgd[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_asgd) = {tni_params_optim_asgd, &tni_defaults_optim_asgd,
+    tni_names_optim_asgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_rprop);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_rprop);
+static const tn_param tni_params_optim_rprop[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_rprop_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, lr), 0, -1, NULL},
+    {"etas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, etas), 0, 2, NULL},
+    {"step_sizes", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, step_sizes), 0, 2,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_rprop_etas[] = {0.5, 1.2};
+static const double tni_list_optim_rprop_step_sizes[] = {1e-06, 50};
+static const tn_optim_rprop_args tni_defaults_optim_rprop = {0.01, {tni_list_optim_rprop_etas, 2},
+    {tni_list_optim_rprop_step_sizes, 2}, false, {NULL, 0}};
+static const char *const tni_names_optim_rprop[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_optim_rprop,
+    tni_names_optim_rprop, NULL, 5, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamax);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adamax);
+static const tn_param tni_params_optim_adamax[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamax_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, weight_decay), 0, -1,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_adamax_betas[] = {0.9, 0.999};
+static const tn_optim_adamax_args tni_defaults_optim_adamax = {0.002, {tni_list_optim_adamax_betas,
+    2}, 1e-08, 0, false, {NULL, 0}};
+static const char *const tni_names_optim_adamax[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adamax) = {tni_params_optim_adamax, &tni_defaults_optim_adamax,
+    tni_names_optim_adamax, NULL, 6, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_nadam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_nadam);
+static const tn_param tni_params_optim_nadam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_nadam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, weight_decay), 0, -1,
+     NULL},
+    {"momentum_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, momentum_decay), 0,
+     -1, NULL},
+    {"decoupled_weight_decay", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_nadam_args,
+     decoupled_weight_decay), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_nadam_betas[] = {0.9, 0.999};
+static const tn_optim_nadam_args tni_defaults_optim_nadam = {0.002, {tni_list_optim_nadam_betas,
+    2}, 1e-08, 0, 0.004, false, false, {NULL, 0}};
+static const char *const tni_names_optim_nadam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_nadam) = {tni_params_optim_nadam, &tni_defaults_optim_nadam,
+    tni_names_optim_nadam, NULL, 8, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_radam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_radam);
+static const tn_param tni_params_optim_radam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_radam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_radam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, weight_decay), 0, -1,
+     NULL},
+    {"decoupled_weight_decay", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_radam_args,
+     decoupled_weight_decay), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_radam_betas[] = {0.9, 0.999};
+static const tn_optim_radam_args tni_defaults_optim_radam = {0.001, {tni_list_optim_radam_betas,
+    2}, 1e-08, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_radam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
+    tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
 static const tn_param tni_params_optim_sgd[] = {
@@ -19386,12 +20278,86 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_opti
     NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adagrad);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adagrad);
+static const tn_param tni_params_optim_adagrad[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adagrad_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, lr), 0, -1, NULL},
+    {"lr_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, lr_decay), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, weight_decay), 0,
+     -1, NULL},
+    {"initial_accumulator_value", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args,
+     initial_accumulator_value), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, eps), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adagrad_args, maximize),
+     0, -1, NULL},
+};
+static const tn_optim_adagrad_args tni_defaults_optim_adagrad = {0.01, 0, 0, 0, 1e-10, false,
+    {NULL, 0}};
+static const char *const tni_names_optim_adagrad[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adagrad) = {tni_params_optim_adagrad, &tni_defaults_optim_adagrad,
+    tni_names_optim_adagrad, NULL, 7, 0, 0, 0, sizeof(tn_optim_adagrad_args), UINT16_MAX,
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_rmsprop);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_rmsprop);
+static const tn_param tni_params_optim_rmsprop[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_rmsprop_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, lr), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, alpha), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, weight_decay), 0,
+     -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, momentum), 0, -1, NULL},
+    {"centered", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, centered), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, maximize), 0, -1, NULL},
+};
+static const tn_optim_rmsprop_args tni_defaults_optim_rmsprop = {0.01, 0.99, 1e-08, 0, 0, false,
+    false, {NULL, 0}};
+static const char *const tni_names_optim_rmsprop[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_rmsprop) = {tni_params_optim_rmsprop, &tni_defaults_optim_rmsprop,
+    tni_names_optim_rmsprop, NULL, 8, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adadelta);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adadelta);
+static const tn_param tni_params_optim_adadelta[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adadelta_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, lr), 0, -1, NULL},
+    {"rho", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, rho), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, weight_decay), 0,
+     -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
+     maximize), 0, -1, NULL},
+};
+static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, {NULL,
+    0}};
+static const char *const tni_names_optim_adadelta[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adadelta) = {tni_params_optim_adadelta,
+    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 6, 0, 0, 0,
+    sizeof(tn_optim_adadelta_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_orow *const *tni_orows(void) {
     static const tn_orow *const rows[] = {
 #ifndef TENSOR_TRIM
         &tni_optimizer_adam,
         &tni_optimizer_adamw,
+        &tni_optimizer_asgd,
+        &tni_optimizer_rprop,
+        &tni_optimizer_adamax,
+        &tni_optimizer_nadam,
+        &tni_optimizer_radam,
         &tni_optimizer_sgd,
+        &tni_optimizer_adagrad,
+        &tni_optimizer_rmsprop,
+        &tni_optimizer_adadelta,
 #endif
         NULL};
     return rows;
@@ -19415,6 +20381,52 @@ TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats bet
     const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
     return tn_optim_adamw_at(NULL, 0, &a);
 }
+TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line, const tn_optim_asgd_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_asgd, args);
+}
+TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd, double alpha,
+    double t0, double weight_decay, bool maximize) {
+    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, params};
+    return tn_optim_asgd_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_optim_rprop_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_rprop, args);
+}
+TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
+    tn_floats step_sizes, bool maximize) {
+    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
+    return tn_optim_rprop_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
+    const tn_optim_adamax_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
+}
+TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool maximize) {
+    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, params};
+    return tn_optim_adamax_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_optim_nadam_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_nadam, args);
+}
+TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize) {
+    const tn_optim_nadam_args a = {lr, betas, eps, weight_decay, momentum_decay,
+        decoupled_weight_decay, maximize, params};
+    return tn_optim_nadam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_optim_radam_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_radam, args);
+}
+TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool decoupled_weight_decay, bool maximize) {
+    const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
+        params};
+    return tn_optim_radam_at(NULL, 0, &a);
+}
 TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);
 }
@@ -19422,6 +20434,35 @@ TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum
     double weight_decay, bool nesterov, bool maximize) {
     const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize, params};
     return tn_optim_sgd_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adagrad_at(const char *file, int line,
+    const tn_optim_adagrad_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adagrad, args);
+}
+TN_API tn_optimizer *tnp_optim_adagrad(tn_tensors params, double lr, double lr_decay,
+    double weight_decay, double initial_accumulator_value, double eps, bool maximize) {
+    const tn_optim_adagrad_args a = {lr, lr_decay, weight_decay, initial_accumulator_value, eps,
+        maximize, params};
+    return tn_optim_adagrad_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
+    const tn_optim_rmsprop_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_rmsprop, args);
+}
+TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha, double eps,
+    double weight_decay, double momentum, bool centered, bool maximize) {
+    const tn_optim_rmsprop_args a = {lr, alpha, eps, weight_decay, momentum, centered, maximize,
+        params};
+    return tn_optim_rmsprop_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
+    const tn_optim_adadelta_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adadelta, args);
+}
+TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho, double eps,
+    double weight_decay, bool maximize) {
+    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, params};
+    return tn_optim_adadelta_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END
@@ -19725,8 +20766,24 @@ TNI_EXTERN_C_END
 #define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
 #define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
 #define tnp_optim_adamw TNI_JOIN(TN_PREFIX, tnp_optim_adamw)
+#define tn_optim_asgd_at TNI_JOIN(TN_PREFIX, tn_optim_asgd_at)
+#define tnp_optim_asgd TNI_JOIN(TN_PREFIX, tnp_optim_asgd)
+#define tn_optim_rprop_at TNI_JOIN(TN_PREFIX, tn_optim_rprop_at)
+#define tnp_optim_rprop TNI_JOIN(TN_PREFIX, tnp_optim_rprop)
+#define tn_optim_adamax_at TNI_JOIN(TN_PREFIX, tn_optim_adamax_at)
+#define tnp_optim_adamax TNI_JOIN(TN_PREFIX, tnp_optim_adamax)
+#define tn_optim_nadam_at TNI_JOIN(TN_PREFIX, tn_optim_nadam_at)
+#define tnp_optim_nadam TNI_JOIN(TN_PREFIX, tnp_optim_nadam)
+#define tn_optim_radam_at TNI_JOIN(TN_PREFIX, tn_optim_radam_at)
+#define tnp_optim_radam TNI_JOIN(TN_PREFIX, tnp_optim_radam)
 #define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
 #define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
+#define tn_optim_adagrad_at TNI_JOIN(TN_PREFIX, tn_optim_adagrad_at)
+#define tnp_optim_adagrad TNI_JOIN(TN_PREFIX, tnp_optim_adagrad)
+#define tn_optim_rmsprop_at TNI_JOIN(TN_PREFIX, tn_optim_rmsprop_at)
+#define tnp_optim_rmsprop TNI_JOIN(TN_PREFIX, tnp_optim_rmsprop)
+#define tn_optim_adadelta_at TNI_JOIN(TN_PREFIX, tn_optim_adadelta_at)
+#define tnp_optim_adadelta TNI_JOIN(TN_PREFIX, tnp_optim_adadelta)
 #define tn_dataset_new_at TNI_JOIN(TN_PREFIX, tn_dataset_new_at)
 #define tn_dataset_hold TNI_JOIN(TN_PREFIX, tn_dataset_hold)
 #define tn_dataset_free TNI_JOIN(TN_PREFIX, tn_dataset_free)
@@ -19751,7 +20808,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_ce74a20f4daa TNI_JOIN(TN_PREFIX, tn_nn_layout_ce74a20f4daa)
+#define tn_nn_layout_77bc7b16d381 TNI_JOIN(TN_PREFIX, tn_nn_layout_77bc7b16d381)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -20040,8 +21097,24 @@ TNI_EXTERN_C_END
 #define tnp_optim_adam (*tni_at_tnp_optim_adam)
 #define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
 #define tnp_optim_adamw (*tni_at_tnp_optim_adamw)
+#define tn_optim_asgd_at (*tni_at_tn_optim_asgd_at)
+#define tnp_optim_asgd (*tni_at_tnp_optim_asgd)
+#define tn_optim_rprop_at (*tni_at_tn_optim_rprop_at)
+#define tnp_optim_rprop (*tni_at_tnp_optim_rprop)
+#define tn_optim_adamax_at (*tni_at_tn_optim_adamax_at)
+#define tnp_optim_adamax (*tni_at_tnp_optim_adamax)
+#define tn_optim_nadam_at (*tni_at_tn_optim_nadam_at)
+#define tnp_optim_nadam (*tni_at_tnp_optim_nadam)
+#define tn_optim_radam_at (*tni_at_tn_optim_radam_at)
+#define tnp_optim_radam (*tni_at_tnp_optim_radam)
 #define tn_optim_sgd_at (*tni_at_tn_optim_sgd_at)
 #define tnp_optim_sgd (*tni_at_tnp_optim_sgd)
+#define tn_optim_adagrad_at (*tni_at_tn_optim_adagrad_at)
+#define tnp_optim_adagrad (*tni_at_tnp_optim_adagrad)
+#define tn_optim_rmsprop_at (*tni_at_tn_optim_rmsprop_at)
+#define tnp_optim_rmsprop (*tni_at_tnp_optim_rmsprop)
+#define tn_optim_adadelta_at (*tni_at_tn_optim_adadelta_at)
+#define tnp_optim_adadelta (*tni_at_tnp_optim_adadelta)
 #define tn_dataset_new_at (*tni_at_tn_dataset_new_at)
 #define tn_dataset_hold (*tni_at_tn_dataset_hold)
 #define tn_dataset_free (*tni_at_tn_dataset_free)
@@ -20356,8 +21429,24 @@ TNI_EXTERN_C_END
     X(tnp_optim_adam) \
     X(tn_optim_adamw_at) \
     X(tnp_optim_adamw) \
+    X(tn_optim_asgd_at) \
+    X(tnp_optim_asgd) \
+    X(tn_optim_rprop_at) \
+    X(tnp_optim_rprop) \
+    X(tn_optim_adamax_at) \
+    X(tnp_optim_adamax) \
+    X(tn_optim_nadam_at) \
+    X(tnp_optim_nadam) \
+    X(tn_optim_radam_at) \
+    X(tnp_optim_radam) \
     X(tn_optim_sgd_at) \
     X(tnp_optim_sgd) \
+    X(tn_optim_adagrad_at) \
+    X(tnp_optim_adagrad) \
+    X(tn_optim_rmsprop_at) \
+    X(tnp_optim_rmsprop) \
+    X(tn_optim_adadelta_at) \
+    X(tnp_optim_adadelta) \
     X(tn_dataset_new_at) \
     X(tn_dataset_hold) \
     X(tn_dataset_free) \
@@ -20386,14 +21475,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"ce74a20f4daa", at, 312};
+    static const tn_exports all = {"77bc7b16d381", at, 328};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 312 || strcmp(e->layout, "ce74a20f4daa") != 0) return false;
+    if (!e || e->n != 328 || strcmp(e->layout, "77bc7b16d381") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

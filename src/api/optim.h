@@ -21,7 +21,7 @@ typedef struct tn_ostep tn_ostep; /* a step in progress */
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-enum { TN_OPTIM_STATES = 4 };
+enum { TN_OPTIM_STATES = 4, TN_OPTIM_KEPT = 2 };
 
 /* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may
  * differ between groups. */
@@ -29,12 +29,17 @@ struct tn_orow {
     const char *name, *schema; /* "SGD(Tensor[] params, float lr=0.001, float momentum=0, ...)" */
     const tn_gen *gen;         /* of tn_optim_<name>_args */
     /* the fields of TN_OPTIMIZER, in this order */
-    /* names of the state tensors, each shaped like its parameter: "exp_avg, exp_avg_sq" */
+    /* names of the state tensors, each of its parameter's dtype: "exp_avg, exp_avg_sq" */
     const char *state;
+    /* names of numbers kept for a parameter, 0-dim f32 tensors like torch's: "mu_product" */
+    const char *numbers;
     bool (*check)(const void *options);    /* of a group's options; false with an error */
     uint32_t (*uses)(const void *options); /* bit k: these options need state k; NULL: all */
-    bool (*step)(tn_ostep *s);             /* one operator call: all parameters change, or none */
-    bool counts; /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
+    /* A new state k of param; NULL without an error if this param has none. The field is NULL for
+     * zeros like the parameter. */
+    tn_tensor *(*begin)(const void *options, const tn_tensor *param, int k);
+    bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
+    bool counts;               /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
 };
 
 /* The library's rows, in the order of their names. */
@@ -46,14 +51,16 @@ struct tn_ostep {
     tn_optimizer *optimizer; /* NULL: the caller keeps groups and states itself */
     int64_t n;
     tn_tensor **param, **grad;
-    /* state[k][i], zero before the first step; NULL if the group of parameter i does not use it */
+    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it */
     tn_tensor **state[TN_OPTIM_STATES];
+    /* kept[j][i], NaN before the first step; the step sets the values that are kept after it */
+    double *kept[TN_OPTIM_KEPT];
     const double *count; /* steps of parameter i, with this one; NULL unless the row counts */
     const bool *first;   /* true if the state of parameter i was made for this step */
     const void *const *options; /* the argument struct of parameter i's group */
     double *number;             /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
 };
-enum { TN_OPTIM_NUMBERS = 8 };
+enum { TN_OPTIM_NUMBERS = 12 };
 
 /* --- optimizers ------------------------------------------------------------------------------- */
 

@@ -20,6 +20,8 @@ static const char *const schema_reduce_op[] = {"sum",  "avg", "product", "min", 
                                                "band", "bor", "bxor",    NULL};
 static const char *const schema_resize[] = {"nearest",   "nearest_exact", "linear", "bilinear",
                                             "trilinear", "bicubic",       "area",   NULL};
+static const char *const schema_rule[] = {"adagrad", "rmsprop", "adadelta", "adamax", "nadam",
+                                          "radam",   "rprop",   "asgd",     "assign", NULL};
 static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"Approximate", schema_approximate},
                                         {"Rounding", schema_rounding},
@@ -28,6 +30,7 @@ static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"ReduceOp", schema_reduce_op},
                                         {"ResizeMode", schema_resize},
                                         {"BatchReduction", schema_batch_reduction},
+                                        {"OptimizerRule", schema_rule},
                                         {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }

@@ -2221,6 +2221,15 @@ TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentu
     return tn_fused_sgd_at(NULL, 0, &a);
 }
 
+TN_API bool tn_fused_step_at(const char *file, int line, const tn_fused_step_args *args) {
+    return tn_call(&tni_row_fused_step, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_fused_step_(tn_tensors self, tn_tensors grads, tn_tensors first, tn_tensors second,
+    tn_tensors third, tn_optimizer_rule rule, tn_floats numbers) {
+    const tn_fused_step_args a = {self, grads, first, second, third, rule, numbers};
+    return tn_fused_step_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gather, TN_PLAIN, file, line, args, &r);

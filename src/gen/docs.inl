@@ -569,6 +569,11 @@ static const char *const py_docs_comment[] = {
     "dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.\n"
     "Numbers: a list with one member a parameter, or one for all.\n"
     "lists of equally many tensors, one shape at each place; momentum_buffer_list: those, or NULL for each",
+    /* fused_step */
+    "A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:\n"
+    "the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:\n"
+    "parameters become the factor times what is given as gradients.\n"
+    "lists of equally many tensors, one shape at each place; a state that the rule does not have: an empty list",
     /* gather */
     "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.\n"
     "self (*), index (*) -> index's shape",
@@ -1780,6 +1785,7 @@ static const char *const py_docs_place[] = {
     NULL /* fused_adam */,
     NULL /* fused_adamw */,
     NULL /* fused_sgd */,
+    NULL /* fused_step */,
     NULL /* gather */,
     NULL /* gcd */,
     NULL /* ge */,

@@ -17,6 +17,8 @@ static TNI_UNUSED const char *const tni_nn_words_resize_mode[] = {"nearest", "ne
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "mean", "sum",
     "batchmean", NULL};
+static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", "rmsprop",
+    "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);

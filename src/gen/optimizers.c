@@ -17,6 +17,8 @@ static TNI_UNUSED const char *const tni_optim_words_resize_mode[] = {"nearest", 
     "linear", "bilinear", "trilinear", "bicubic", "area", NULL};
 static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none", "mean", "sum",
     "batchmean", NULL};
+static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad", "rmsprop",
+    "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -64,6 +66,121 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_asgd);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_asgd);
+static const tn_param tni_params_optim_asgd[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_asgd_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, lr), 0, -1, NULL},
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, lambd), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, alpha), 0, -1, NULL},
+    {"t0", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, t0), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, weight_decay), 0, -1,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, maximize), 0, -1, NULL},
+};
+static const tn_optim_asgd_args tni_defaults_optim_asgd = {0.01, 0.0001, 0.75, 1000000, 0, false,
+    {NULL, 0}};
+static const char *const tni_names_optim_asgd[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_asgd) = {tni_params_optim_asgd, &tni_defaults_optim_asgd,
+    tni_names_optim_asgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_rprop);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_rprop);
+static const tn_param tni_params_optim_rprop[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_rprop_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, lr), 0, -1, NULL},
+    {"etas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, etas), 0, 2, NULL},
+    {"step_sizes", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_rprop_args, step_sizes), 0, 2,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_rprop_etas[] = {0.5, 1.2};
+static const double tni_list_optim_rprop_step_sizes[] = {1e-06, 50};
+static const tn_optim_rprop_args tni_defaults_optim_rprop = {0.01, {tni_list_optim_rprop_etas, 2},
+    {tni_list_optim_rprop_step_sizes, 2}, false, {NULL, 0}};
+static const char *const tni_names_optim_rprop[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_optim_rprop,
+    tni_names_optim_rprop, NULL, 5, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamax);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adamax);
+static const tn_param tni_params_optim_adamax[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamax_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamax_args, weight_decay), 0, -1,
+     NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_adamax_betas[] = {0.9, 0.999};
+static const tn_optim_adamax_args tni_defaults_optim_adamax = {0.002, {tni_list_optim_adamax_betas,
+    2}, 1e-08, 0, false, {NULL, 0}};
+static const char *const tni_names_optim_adamax[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adamax) = {tni_params_optim_adamax, &tni_defaults_optim_adamax,
+    tni_names_optim_adamax, NULL, 6, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_nadam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_nadam);
+static const tn_param tni_params_optim_nadam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_nadam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, weight_decay), 0, -1,
+     NULL},
+    {"momentum_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_nadam_args, momentum_decay), 0,
+     -1, NULL},
+    {"decoupled_weight_decay", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_nadam_args,
+     decoupled_weight_decay), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_nadam_betas[] = {0.9, 0.999};
+static const tn_optim_nadam_args tni_defaults_optim_nadam = {0.002, {tni_list_optim_nadam_betas,
+    2}, 1e-08, 0, 0.004, false, false, {NULL, 0}};
+static const char *const tni_names_optim_nadam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_nadam) = {tni_params_optim_nadam, &tni_defaults_optim_nadam,
+    tni_names_optim_nadam, NULL, 8, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_radam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_radam);
+static const tn_param tni_params_optim_radam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_radam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_radam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_radam_args, weight_decay), 0, -1,
+     NULL},
+    {"decoupled_weight_decay", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_radam_args,
+     decoupled_weight_decay), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_radam_betas[] = {0.9, 0.999};
+static const tn_optim_radam_args tni_defaults_optim_radam = {0.001, {tni_list_optim_radam_betas,
+    2}, 1e-08, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_radam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
+    tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
 static const tn_param tni_params_optim_sgd[] = {
@@ -85,12 +202,86 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_opti
     NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adagrad);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adagrad);
+static const tn_param tni_params_optim_adagrad[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adagrad_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, lr), 0, -1, NULL},
+    {"lr_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, lr_decay), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, weight_decay), 0,
+     -1, NULL},
+    {"initial_accumulator_value", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args,
+     initial_accumulator_value), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adagrad_args, eps), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adagrad_args, maximize),
+     0, -1, NULL},
+};
+static const tn_optim_adagrad_args tni_defaults_optim_adagrad = {0.01, 0, 0, 0, 1e-10, false,
+    {NULL, 0}};
+static const char *const tni_names_optim_adagrad[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adagrad) = {tni_params_optim_adagrad, &tni_defaults_optim_adagrad,
+    tni_names_optim_adagrad, NULL, 7, 0, 0, 0, sizeof(tn_optim_adagrad_args), UINT16_MAX,
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_rmsprop);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_rmsprop);
+static const tn_param tni_params_optim_rmsprop[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_rmsprop_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, lr), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, alpha), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, weight_decay), 0,
+     -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, momentum), 0, -1, NULL},
+    {"centered", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, centered), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, maximize), 0, -1, NULL},
+};
+static const tn_optim_rmsprop_args tni_defaults_optim_rmsprop = {0.01, 0.99, 1e-08, 0, 0, false,
+    false, {NULL, 0}};
+static const char *const tni_names_optim_rmsprop[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_rmsprop) = {tni_params_optim_rmsprop, &tni_defaults_optim_rmsprop,
+    tni_names_optim_rmsprop, NULL, 8, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adadelta);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adadelta);
+static const tn_param tni_params_optim_adadelta[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adadelta_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, lr), 0, -1, NULL},
+    {"rho", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, rho), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adadelta_args, weight_decay), 0,
+     -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
+     maximize), 0, -1, NULL},
+};
+static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, {NULL,
+    0}};
+static const char *const tni_names_optim_adadelta[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adadelta) = {tni_params_optim_adadelta,
+    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 6, 0, 0, 0,
+    sizeof(tn_optim_adadelta_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_orow *const *tni_orows(void) {
     static const tn_orow *const rows[] = {
 #ifndef TENSOR_TRIM
         &tni_optimizer_adam,
         &tni_optimizer_adamw,
+        &tni_optimizer_asgd,
+        &tni_optimizer_rprop,
+        &tni_optimizer_adamax,
+        &tni_optimizer_nadam,
+        &tni_optimizer_radam,
         &tni_optimizer_sgd,
+        &tni_optimizer_adagrad,
+        &tni_optimizer_rmsprop,
+        &tni_optimizer_adadelta,
 #endif
         NULL};
     return rows;
@@ -114,6 +305,52 @@ TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats bet
     const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
     return tn_optim_adamw_at(NULL, 0, &a);
 }
+TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line, const tn_optim_asgd_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_asgd, args);
+}
+TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd, double alpha,
+    double t0, double weight_decay, bool maximize) {
+    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, params};
+    return tn_optim_asgd_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_optim_rprop_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_rprop, args);
+}
+TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
+    tn_floats step_sizes, bool maximize) {
+    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
+    return tn_optim_rprop_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
+    const tn_optim_adamax_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
+}
+TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool maximize) {
+    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, params};
+    return tn_optim_adamax_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_optim_nadam_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_nadam, args);
+}
+TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize) {
+    const tn_optim_nadam_args a = {lr, betas, eps, weight_decay, momentum_decay,
+        decoupled_weight_decay, maximize, params};
+    return tn_optim_nadam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_optim_radam_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_radam, args);
+}
+TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool decoupled_weight_decay, bool maximize) {
+    const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
+        params};
+    return tn_optim_radam_at(NULL, 0, &a);
+}
 TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);
 }
@@ -121,6 +358,35 @@ TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum
     double weight_decay, bool nesterov, bool maximize) {
     const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize, params};
     return tn_optim_sgd_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adagrad_at(const char *file, int line,
+    const tn_optim_adagrad_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adagrad, args);
+}
+TN_API tn_optimizer *tnp_optim_adagrad(tn_tensors params, double lr, double lr_decay,
+    double weight_decay, double initial_accumulator_value, double eps, bool maximize) {
+    const tn_optim_adagrad_args a = {lr, lr_decay, weight_decay, initial_accumulator_value, eps,
+        maximize, params};
+    return tn_optim_adagrad_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
+    const tn_optim_rmsprop_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_rmsprop, args);
+}
+TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha, double eps,
+    double weight_decay, double momentum, bool centered, bool maximize) {
+    const tn_optim_rmsprop_args a = {lr, alpha, eps, weight_decay, momentum, centered, maximize,
+        params};
+    return tn_optim_rmsprop_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
+    const tn_optim_adadelta_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adadelta, args);
+}
+TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho, double eps,
+    double weight_decay, bool maximize) {
+    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, params};
+    return tn_optim_adadelta_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

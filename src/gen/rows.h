@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 470 };
+enum { TNI_ROW_COUNT = 471 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -335,6 +335,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adamw);
 TN_PRIV_DECLARE(tn_row, tni_row_fused_adamw);
 TN_PRIV_DECLARE(tn_gen, tni_gen_fused_sgd);
 TN_PRIV_DECLARE(tn_row, tni_row_fused_sgd);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_step);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_step);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
 TN_PRIV_DECLARE(tn_row, tni_row_gather);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gcd);

@@ -3,6 +3,7 @@
 #define TNI_OPTIM_OPTIM_H
 
 #include "../nn/nn.h"
+#include "../api/ops/layers.h"
 
 /* A kind of optimizer; stands below its functions. The generator reads these lines. */
 #define TN_OPTIMIZER(name_, schema_, doc, ...)                                        \
@@ -23,6 +24,13 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     return l;
 }
 
+/* That an option is not negative; NaN is refused as well. */
+TN_PRIV bool tni_option_bound(double value, const char *name);
+/* For rows that step by fused_step: the first of parameter i's factors, of which the first three
+ * are set (kernels/optimize_type.inl); then the call. */
+TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
+                                 double decay);
+TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
 /* Parameters that share options. */
 typedef struct tni_group {
     char *options; /* the argument struct, then its lists */
@@ -32,16 +40,16 @@ typedef struct tni_group {
 
 struct tn_optimizer {
     const tn_orow *row;
-    int nstates, ngroups, groups_room;
+    int nstates, nkept, ngroups, groups_room;
     tni_group *group;
     int64_t n;         /* parameters */
     tn_tensor **param; /* n, held */
     tn_tensor **state; /* nstates * n, by parameter; held; NULL before the first step */
     double *count;     /* n: steps made */
-    int64_t bytes;     /* of the block of param, state, count, and the room for a step */
+    double *kept;      /* nkept * n numbers, by parameter; NaN before the first step */
+    int64_t bytes;     /* of the block of count, kept, param, state, and the room for a step */
     void *step_room;
 };
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
 /* A number of an argument struct. put: false with an error when the option is none, or cannot hold
  * it; take: false when it is none. */
@@ -58,7 +66,7 @@ TN_PRIV bool tni_is_count(double value);
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state; /* nstates * n, held */
-    double *count;
+    double *count, *kept;
     char **options; /* ngroups */
     size_t bytes;
     bool take;

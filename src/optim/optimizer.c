@@ -51,16 +51,18 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
 enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
 
 /* Bytes that a step over n parameters needs, as optim_lay shares them out: pointers, `first` and
- * `made`, index, count and numbers. */
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
+ * `made`, index, count, kept and numbers. */
+static int64_t optim_step_room(int64_t n, int nstates, int nkept) {
     return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
-                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+                         8 + (size_t)(TN_OPTIM_NUMBERS + 1 + nkept) * sizeof(double));
 }
 
-/* Bytes of the one block for n parameters: counts, parameters, states, the room for a step. */
-static int64_t optim_bytes(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
-           tni_step_room(n, nstates) + 64;
+/* Bytes of the one block for n parameters: counts, kept numbers, parameters, states, the room for a
+ * step. */
+static int64_t optim_bytes(int64_t n, int nstates, int nkept) {
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) +
+                         (size_t)(1 + nkept) * sizeof(double)) +
+           optim_step_room(n, nstates, nkept) + 64;
 }
 
 /* Makes room for n parameters and moves the first o->n. A step then allocates nothing
@@ -69,25 +71,30 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     int64_t bytes;
     char *at;
     tn_tensor **param, **state;
-    double *count;
+    double *count, *kept;
     if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
-    bytes = optim_bytes(n, o->nstates);
+    bytes = optim_bytes(n, o->nstates, o->nkept);
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;
     memset(at, 0, (size_t)bytes);
-    /* The block: n counts, n parameters, n * nstates states, then the room for a step. */
+    /* The block: n counts, n * nkept numbers, n parameters, n * nstates states, then the room for a
+     * step. */
     count = (double *)(void *)at;
-    param = (tn_tensor **)(void *)(count + n);
+    kept = count + n;
+    param = (tn_tensor **)(void *)(kept + n * o->nkept);
     state = param + n;
+    for (int64_t i = o->n * o->nkept; i < n * o->nkept; i++) kept[i] = (double)NAN;
     /* Parameters and states keep their owners; only their places change. */
     for (int64_t i = 0; i < o->n; i++) {
         count[i] = o->count[i];
         param[i] = o->param[i];
         for (int k = 0; k < o->nstates; k++)
             state[i * o->nstates + k] = o->state[i * o->nstates + k];
+        for (int j = 0; j < o->nkept; j++) kept[i * o->nkept + j] = o->kept[i * o->nkept + j];
     }
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     o->count = count;
+    o->kept = kept;
     o->param = param;
     o->state = state;
     o->step_room = state + n * o->nstates;
@@ -155,7 +162,7 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
 }
 
 /* The number of names in "a, b, c". */
-static int optim_count_states(const char *names) {
+static int optim_count_names(const char *names) {
     int n = names && *names;
     for (; names && *names; names++) n += *names == ',';
     return n;
@@ -176,7 +183,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     if (!o) return NULL;
     memset(o, 0, sizeof *o);
     o->row = row;
-    o->nstates = optim_count_states(row->state);
+    o->nstates = optim_count_names(row->state);
+    o->nkept = optim_count_names(row->numbers);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -311,7 +319,7 @@ typedef struct optim_step {
     tn_ostep s;
     tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
     const void **options;
-    double *count, *number;
+    double *count, *kept[TN_OPTIM_KEPT], *number;
     bool *first;
     uint8_t *made;  /* bit k: state k was made for this step */
     int64_t *index; /* of parameter i of the step in the optimizer */
@@ -323,7 +331,8 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     int64_t n = o->n;
     w->number = (double *)(void *)at;
     w->count = w->number + TN_OPTIM_NUMBERS * n;
-    w->index = (int64_t *)(void *)(w->count + n);
+    for (int j = 0; j < o->nkept; j++) w->kept[j] = w->count + (1 + j) * n;
+    w->index = (int64_t *)(void *)(w->count + (1 + o->nkept) * n);
     w->param = (tn_tensor **)(void *)(w->index + n);
     w->grad = w->param + n;
     w->options = (const void **)(void *)(w->grad + n);
@@ -345,6 +354,7 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
             w->options[n] = o->group[g].options;
             /* The count of this step, which begins at 1; it is kept only if the step succeeds. */
             w->count[n] = o->count[i] + 1;
+            for (int j = 0; j < o->nkept; j++) w->kept[j][n] = o->kept[i * o->nkept + j];
             w->index[n] = i;
             w->made[n] = 0;
             w->first[n++] = false;
@@ -352,17 +362,24 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
     w->s.n = n;
 }
 
-/* Makes the states that the options need and that do not exist yet, as zeros of the parameter's
- * dtype; `made` notes them. */
+/* State k of parameter p before its first step; NULL with an error, or if p has none. */
+static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, const tn_tensor *p,
+                              int k) {
+    return o->row->begin ? o->row->begin(options, p, k)
+                         : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+}
+
+/* Makes the states that the options need and that do not exist yet; `made` notes them. */
 static bool optim_make_states(tn_optimizer *o, optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
-                                         tn_device_of(w->param[i]));
-                if (!t) return false;
+                tn_tensor *t = optim_begin(o, w->options[i], w->param[i], k);
+                if (!t && !tn_ok()) return false;
+                w->state[k][i] = NULL;
+                if (!t) continue;
                 *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);
                 w->first[i] = true;
@@ -401,10 +418,15 @@ static bool optim_step_run(tn_optimizer *o) {
     w.s.first = w.first;
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
+    for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];
     ok = optim_make_states(o, &w) && o->row->step(&w.s);
     if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
     if (!ok) optim_drop_states(o, &w);
-    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
+    for (int64_t i = 0; ok && i < w.s.n; i++) {
+        o->count[w.index[i]] = w.count[i];
+        for (int j = 0; j < o->nkept; j++) /* as files have them */
+            o->kept[w.index[i] * o->nkept + j] = (float)w.kept[j][i];
+    }
     return ok;
 }
 

@@ -2,8 +2,9 @@
  * checkpoints: version 1 is
  *
  *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
- *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
- *                             step
+ *   state.<i>.<number>        0-dim f32: the row's numbers; absent before the first step
+ *   state.<i>.<name>          the row's state tensors, of the parameter's dtype; absent before the
+ *                             first step
  *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists
  *                             of floats) */
 #include "optim.h"
@@ -47,13 +48,20 @@ static tni_span dict_state_name(const char *names, int k) {
     return item;
 }
 
-/* Counts and states of all parameters. A state that was never made is left out. */
+static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
+    const float number = (float)value;
+    dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
+}
+
+/* Counts, numbers and states of all parameters. What was never made is left out. */
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
-        float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tnp_from(&count, tn_empty_dims(), TN_F32, TN_CPU), "state", i,
-                     dict_span("step"));
+            dict_add_number(d, o->count[i], i, dict_span("step"));
+        for (int j = 0; j < o->nkept; j++)
+            if (!isnan(o->kept[i * o->nkept + j]))
+                dict_add_number(d, o->kept[i * o->nkept + j], i,
+                                dict_state_name(o->row->numbers, j));
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor *state = o->state[i * o->nstates + k];
             if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
@@ -147,12 +155,14 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
     memset(l, 0, sizeof *l);
     l->o = o;
-    l->bytes = pointers * sizeof(void *) + (size_t)(o->n + 1) * sizeof(double);
+    l->bytes = pointers * sizeof(void *) + (size_t)(o->n * (1 + o->nkept) + 1) * sizeof(double);
     l->count = (double *)tn_alloc(l->bytes);
     if (!l->count) return false;
     memset(l->count, 0, l->bytes);
-    /* Behind the counts, of which there is one more than needed: no request for 0 bytes. */
-    l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
+    l->kept = l->count + o->n;
+    for (int64_t i = 0; i < o->n * o->nkept; i++) l->kept[i] = (double)NAN;
+    /* Behind the numbers, of which there is one more than needed: no request for 0 bytes. */
+    l->state = (tn_tensor **)(void *)(l->kept + o->n * o->nkept + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
     for (int g = 0; g < o->ngroups; g++) {
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
@@ -176,6 +186,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
         tn_release(old);
     }
     for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
+    for (int64_t i = 0; commit && i < o->n * o->nkept; i++) o->kept[i] = l->kept[i];
     for (int g = 0; g < o->ngroups; g++) {
         char *old = commit ? o->group[g].options : l->options[g];
         if (commit) o->group[g].options = l->options[g];
@@ -195,26 +206,48 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
     return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
 }
 
-/* One entry of parameter i: its count, or a state, converted to the parameter's
- * dtype and device. */
+/* One entry of parameter i that is a number: its count, or one of the row's. *is: it is. */
+static bool dict_load_number(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e,
+                             bool *is) {
+    tn_optimizer *o = l->o;
+    double *to = o->row->counts && strcmp(name, "step") == 0 ? &l->count[i] : NULL;
+    for (int j = 0; !to && j < o->nkept; j++)
+        if (tni_span_is(dict_state_name(o->row->numbers, j), name)) to = &l->kept[i * o->nkept + j];
+    *is = to != NULL;
+    if (!to) return true;
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
+    *to = tn_item(e->tensor);
+    return to != &l->count[i] || tni_is_count(*to) ||
+           tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name, *to);
+}
+
+/* What has the shape of state k of parameter i; NULL with an error. */
+static const tn_tensor *dict_state_like(const tn_optimizer *o, int64_t i, int k) {
+    const tn_tensor *like = o->param[i];
+    for (int g = 0; o->row->begin && g < o->ngroups; g++)
+        if (i >= o->group[g].first && i < o->group[g].first + o->group[g].count)
+            like = o->row->begin(o->group[g].options, o->param[i], k);
+    if (!like && tn_ok())
+        tni_nn_error(TN_INVALID, "parameter %lld has no such state", (long long)i);
+    return like;
+}
+
+/* One state of parameter i, converted to the parameter's dtype and device. */
 static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
-    tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
+    tn_ints b = tn_shape(e->tensor);
     tn_tensor *t;
-    if (o->row->counts && strcmp(name, "step") == 0) {
-        if (tn_numel(e->tensor) != 1)
-            return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
-        l->count[i] = tn_item(e->tensor);
-        return tni_is_count(l->count[i]) ||
-               tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name,
-                            l->count[i]);
-    }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
         if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
+        const tn_tensor *like = dict_state_like(o, i, k);
+        if (!like) return false;
+        tn_ints a = tn_shape(like);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
-            return tni_nn_error(TN_INVALID, "%s: the shape differs from the parameter's", e->name);
+            return tni_nn_error(TN_INVALID, "%s: the shape is not that of the parameter's state",
+                                e->name);
         /* Tensors of a file that was just read are nobody else's and are taken without a copy. */
         t = e->tensor;
         if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
@@ -268,7 +301,9 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
             return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         /* A name says by its prefix where the entry belongs. */
         if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
-            if (!dict_load_state(l, number, name, &at[i])) return false;
+            bool is;
+            if (!dict_load_number(l, number, name, &at[i], &is)) return false;
+            if (!is && !dict_load_state(l, number, name, &at[i])) return false;
         } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
             if (!dict_load_option(l, number, name, &at[i])) return false;
         } else {

@@ -7,13 +7,15 @@
 #include "py.h"
 
 enum { PY_OPTIM_ARGS = 256, PY_OPTIM_LISTS = 16, PY_OPTIM_PARAMS = 32, PY_OPTIM_ROWS = 64 };
+enum { PY_OPTIM_SCALARS = 1 + TN_OPTIM_KEPT };
 
 /* A row and its words, made at its first step. */
 typedef struct py_optim_row {
     const tn_orow *row;
     PyObject *option[PY_OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
-    PyObject *state[TN_OPTIM_STATES], *step, *params;
-    int nstates;
+    /* scalar: "step", then the row's numbers */
+    PyObject *state[TN_OPTIM_STATES], *scalar[PY_OPTIM_SCALARS], *params;
+    int nstates, nscalars;
 } py_optim_row;
 
 static py_optim_row *py_optim_rows[PY_OPTIM_ROWS];
@@ -37,25 +39,25 @@ typedef struct py_optim_step {
     int64_t elements;
     py_optim_group *group;
     tn_ostep s;
-    PyObject **of;    /* state dictionaries, counted */
-    PyObject **param; /* wrappers, counted: keys of new state dictionaries */
-    PyObject **step;  /* tensors that count, counted */
-    double *count;
-    uint8_t *made; /* bit k: state k was put there for this step; PY_MADE_STEP, PY_MADE_DICT */
+    PyObject **of;                       /* state dictionaries, counted */
+    PyObject **param;                    /* wrappers, counted: keys of new state dictionaries */
+    PyObject **scalar[PY_OPTIM_SCALARS]; /* tensors of one number, counted */
+    double *value[PY_OPTIM_SCALARS];
+    uint8_t *made; /* bit k: state k was put there for this step; PY_MADE_SCALAR << j, .._DICT */
     bool *first;
 } py_optim_step;
-enum { PY_MADE_STEP = 64, PY_MADE_DICT = 128 };
+enum { PY_MADE_SCALAR = 16, PY_MADE_DICT = 128 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* The words of "exp_avg, exp_avg_sq". */
-static bool py_optim_words(py_optim_row *r) {
-    const char *at = r->row->state ? r->row->state : "";
-    while (*at && r->nstates < TN_OPTIM_STATES) {
+/* The words of "exp_avg, exp_avg_sq", *n of at most `most`. */
+static bool py_optim_words(const char *text, PyObject **words, int *count, int most) {
+    const char *at = text ? text : "";
+    while (*at && *count < most) {
         size_t n = strcspn(at, ", ");
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)n, at);
-        if (!(r->state[r->nstates++] = PyUnicode_InternFromString(word))) return false;
+        if (!(words[(*count)++] = PyUnicode_InternFromString(word))) return false;
         at += n;
         at += strspn(at, ", ");
     }
@@ -71,8 +73,10 @@ static const py_optim_row *py_optim_row_at(long i) {
     py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
     r->row = row;
-    bool ok = (r->step = PyUnicode_InternFromString("step")) != NULL &&
-              (r->params = PyUnicode_InternFromString("params")) != NULL && py_optim_words(r);
+    bool ok = (r->params = PyUnicode_InternFromString("params")) != NULL &&
+              py_optim_words("step", r->scalar, &r->nscalars, 1) &&
+              py_optim_words(row->numbers, r->scalar, &r->nscalars, PY_OPTIM_SCALARS) &&
+              py_optim_words(row->state, r->state, &r->nstates, TN_OPTIM_STATES);
     for (int k = 0; ok && k < row->gen->nparam; k++)
         if (row->gen->param[k].type != TN_T_TENSORS)
             ok = (r->option[k] = PyUnicode_InternFromString(row->gen->param[k].name)) != NULL;
@@ -115,7 +119,7 @@ static PyObject *py_optim_options(const tn_gen *gen) {
     return all;
 }
 
-/* [(number, "Adam", schema, options, states, counts), ..] of all rows. */
+/* [(number, "Adam", schema, options, states, numbers, counts), ..] of all rows. */
 static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
     PyObject *all = PyList_New(0);
     (void)self, (void)unused;
@@ -123,9 +127,10 @@ static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
         const tn_orow *row = tn_orow_at(i);
         PyObject *options = py_optim_options(row->gen);
         PyObject *one =
-            options ? Py_BuildValue("Ls#sNsO", (long long)i, row->schema,
+            options ? Py_BuildValue("Ls#sNssO", (long long)i, row->schema,
                                     (Py_ssize_t)strcspn(row->schema, ".("), row->schema, options,
-                                    row->state ? row->state : "", row->counts ? Py_True : Py_False)
+                                    row->state ? row->state : "", row->numbers ? row->numbers : "",
+                                    row->counts ? Py_True : Py_False)
                     : NULL;
         if (!one || PyList_Append(all, one)) Py_CLEAR(all);
         Py_XDECREF(one);
@@ -287,33 +292,36 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
 
 /* Lays the arrays of a step into one block, largest alignment first. */
 static bool py_optim_lay(py_optim_step *w) {
-    int states = w->r->nstates;
+    int states = w->r->nstates, scalars = w->r->nscalars;
     for (Py_ssize_t g = 0; g < w->ngroups; g++) {
         PyObject *list = py_optim_params(w->r, PyList_GetItem(w->groups, g));
         if (!list) return false;
         w->n += PyList_Size(list);
     }
-    size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
+    size_t n = (size_t)w->n + 1, pointers = (size_t)(5 + states + scalars);
+    size_t numbers = (size_t)(TN_OPTIM_NUMBERS + scalars);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
-                   n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
+                   n * (pointers * sizeof(void *) + numbers * sizeof(double) + 2);
     /* n is bounded, so that the product of bytes cannot wrap */
     char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)py_get(1, bytes) : NULL;
     if (!at) return PyErr_NoMemory(), false;
     w->group = (py_optim_group *)(void *)at;
     w->s.number = (double *)(void *)(w->group + w->ngroups);
-    w->count = w->s.number + TN_OPTIM_NUMBERS * n;
-    w->s.param = (tn_tensor **)(void *)(w->count + n);
+    for (int j = 0; j < scalars; j++)
+        w->value[j] = w->s.number + (size_t)(TN_OPTIM_NUMBERS + j) * n;
+    w->s.param = (tn_tensor **)(void *)(w->s.number + numbers * n);
     w->s.grad = w->s.param + n;
     for (int k = 0; k < states; k++) w->s.state[k] = w->s.grad + (size_t)(k + 1) * n;
     w->of = (PyObject **)(void *)(w->s.grad + (size_t)(states + 1) * n);
     w->param = w->of + n;
-    w->step = w->param + n;
-    const void **options = (const void **)(void *)(w->step + n);
+    for (int j = 0; j < scalars; j++) w->scalar[j] = w->param + (size_t)(1 + j) * n;
+    const void **options = (const void **)(void *)(w->param + (size_t)(1 + scalars) * n);
     w->s.options = options;
     w->made = (uint8_t *)(options + n);
     w->first = (bool *)(w->made + n);
     w->s.first = w->first;
-    w->s.count = w->r->row->counts ? w->count : NULL;
+    w->s.count = w->r->row->counts ? w->value[0] : NULL;
+    for (int j = 1; j < scalars; j++) w->s.kept[j - 1] = w->value[j];
     return true;
 }
 
@@ -337,40 +345,49 @@ static PyObject *py_optim_put(PyObject *d, PyObject *name, tn_tensor *t) {
     return o;
 }
 
-/* Counted: the tensor that counts the steps of parameter i, a 0-dim float32 as torch's. */
-static bool py_optim_count(py_optim_step *w, int64_t i) {
-    PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->step);
-    double count = 0;
+/* Counted: the tensor of number j of parameter i, a 0-dim float32 as torch's; number 0 counts the
+ * steps, others are NaN before the first one. */
+static bool py_optim_scalar(py_optim_step *w, int64_t i, int j) {
+    PyObject *name = w->r->scalar[j], *o = PyDict_GetItemWithError(w->of[i], name);
+    double value = j ? (double)NAN : 0;
     float now;
     /* a tensor that can be written in place stays the same object, as in torch */
     bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
                 tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o)) &&
                 !tn_is_read_only(py_of(o));
     if (!o && PyErr_Occurred()) return false;
-    if (o && !py_to_float(o, &count)) {
+    if (o && !py_to_float(o, &value)) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "state 'step' must be a number, got %R", o);
+            PyErr_Format(PyExc_TypeError, "state %R must be a number, got %R", name, o);
         return false;
     }
-    now = (float)count;
-    if (!o) w->made[i] |= PY_MADE_STEP;
-    w->step[i] =
+    now = (float)value;
+    if (!o) w->made[i] = (uint8_t)(w->made[i] | PY_MADE_SCALAR << j);
+    w->scalar[j][i] =
         fits ? Py_NewRef(o)
-             : py_optim_put(w->of[i], w->r->step, tnp_from(&now, tn_empty_dims(), TN_F32, TN_CPU));
+             : py_optim_put(w->of[i], name, tnp_from(&now, tn_empty_dims(), TN_F32, TN_CPU));
     /* the step that is about to be made */
-    w->count[i] = count + 1;
-    return w->step[i] != NULL;
+    w->value[j][i] = j ? value : value + 1;
+    return w->scalar[j][i] != NULL;
 }
 
-/* State k of parameter i, held; zeros if it has none yet. */
+/* A new state k of parameter i; NULL with an error, or if it has none. */
+static tn_tensor *py_optim_begin_state(const py_optim_step *w, int64_t i, int k) {
+    const tn_orow *row = w->r->row;
+    const tn_tensor *p = w->s.param[i];
+    return row->begin ? row->begin(w->s.options[i], p, k)
+                      : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+}
+
+/* State k of parameter i, held; made if it has none yet. */
 static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
-    const tn_tensor *p = w->s.param[i];
     if (!o && PyErr_Occurred()) return false;
     /* lazily, as torch: a state begins with the first gradient */
     if (!o || o == Py_None) {
-        o = put = py_optim_put(w->of[i], w->r->state[k],
-                               tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p)));
+        tn_tensor *t = py_optim_begin_state(w, i, k);
+        if (!t && tn_ok()) return true;
+        o = put = py_optim_put(w->of[i], w->r->state[k], t);
         if (!o) return false;
         w->made[i] = (uint8_t)(w->made[i] | 1u << k);
         w->first[i] = true;
@@ -401,7 +418,8 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
     uint32_t uses = row->uses ? row->uses(g->args.bytes) : UINT32_MAX;
     if (!row->counts && !(uses & ((1u << w->r->nstates) - 1))) return true;
     if (!(w->of[i] = py_optim_state_of(w, param, &w->made[i]))) return false;
-    if (row->counts && !py_optim_count(w, i)) return false;
+    for (int j = row->counts ? 0 : 1; j < w->r->nscalars; j++)
+        if (!py_optim_scalar(w, i, j)) return false;
     for (int k = 0; k < w->r->nstates; k++)
         if (uses >> k & 1 && !py_optim_one_state(w, i, k)) return false;
     return true;
@@ -433,7 +451,8 @@ static void py_optim_undo(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         for (int k = 0; k < w->r->nstates; k++)
             if (w->made[i] >> k & 1) PyDict_DelItem(w->of[i], w->r->state[k]);
-        if (w->made[i] & PY_MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
+        for (int j = 0; j < w->r->nscalars; j++)
+            if (w->made[i] & PY_MADE_SCALAR << j) PyDict_DelItem(w->of[i], w->r->scalar[j]);
         if (w->made[i] & PY_MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
         PyErr_Clear(); /* somebody else took it out */
     }
@@ -448,7 +467,7 @@ static void py_optim_end(py_optim_step *w) {
         for (int k = 0; k < w->r->nstates; k++) tn_release(w->s.state[k][i]);
         Py_XDECREF(w->of[i]);
         Py_XDECREF(w->param[i]);
-        Py_XDECREF(w->step[i]);
+        for (int j = 0; j < w->r->nscalars; j++) Py_XDECREF(w->scalar[j][i]);
     }
     py_give(w->group);
 }
@@ -489,12 +508,13 @@ static bool py_optim_go(py_optim_step *w) {
     if (!w->s.n) return true;
     while (!py_optim_run(w))
         if (!py_stopped()) return py_raise(), false;
-    for (int64_t i = 0; i < w->s.n; i++) {
-        if (!w->step[i]) continue;
-        tn_tensor *t = py_of(w->step[i]);
-        *(float *)tn_data(t) = (float)w->count[i];
-        tn_touch(t);
-    }
+    for (int64_t i = 0; i < w->s.n; i++)
+        for (int j = 0; j < w->r->nscalars; j++) {
+            if (!w->scalar[j][i]) continue;
+            tn_tensor *t = py_of(w->scalar[j][i]);
+            *(float *)tn_data(t) = (float)w->value[j][i];
+            tn_touch(t);
+        }
     return true;
 }
 

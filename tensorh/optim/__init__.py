@@ -19,11 +19,21 @@ _TORCH = {
     "fused": (None, _NONE),
     "decoupled_weight_decay": (False, _FALSE),
 }
+# Those of a class in torch's order, behind the row's options; those before * are positional.
 _TORCH_OF = {
-    "SGD": ("foreach", "differentiable", "fused"),
-    "Adam": ("foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay"),
-    "AdamW": ("foreach", "capturable", "differentiable", "fused"),
+    "SGD": "* maximize foreach differentiable fused",
+    "Adam": "* foreach maximize capturable differentiable fused decoupled_weight_decay",
+    "AdamW": "* maximize foreach capturable differentiable fused",
+    "Adagrad": "foreach * maximize differentiable fused",
+    "RMSprop": "capturable foreach maximize differentiable *",
+    "Adadelta": "foreach * capturable maximize differentiable",
+    "Adamax": "foreach * maximize differentiable capturable",
+    "ASGD": "foreach maximize differentiable capturable *",
+    "Rprop": "* capturable foreach maximize differentiable",
+    "Adafactor": "* foreach maximize",
+    "Muon": "*",
 }
+_TORCH_ELSE = "* foreach maximize capturable differentiable"
 # Options that torch keeps in the groups, though its constructor has them not.
 _FIXED = {"AdamW": {"decoupled_weight_decay": True}}
 
@@ -38,6 +48,19 @@ class _RowOptimizer(Optimizer):
     def _begin(self, params, defaults):
         defaults.update(self._fixed)
         super().__init__(params, defaults)
+        if "initial_accumulator_value" in defaults:
+            self._begin_sums(defaults["initial_accumulator_value"])
+
+    def _begin_sums(self, value):
+        """Adagrad's state, which is there before the first step."""
+        from .. import full_like, tensor
+
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p] = {
+                    "step": tensor(0.0),
+                    "sum": full_like(p, value, requires_grad=False),
+                }
 
     def add_param_group(self, param_group):
         """Another group: a dict with "params" and options that differ from the defaults."""
@@ -78,26 +101,27 @@ State of a parameter: {states}.
 """
 
 
-def _make(number, name, schema, options, states, counts):
+def _make(number, name, schema, options, states, numbers, counts):
     """The class of a row; its constructor is written from the row, so that it has a signature."""
-    torch = _TORCH_OF.get(name, ("foreach", "capturable", "differentiable"))
-    positional = "".join(f", {o}={v!r}" for o, v, keyword in options if not keyword)
-    keywords = [(o, v) for o, v, keyword in options if keyword]
-    keywords += [(o, _TORCH[o][0]) for o in torch]
-    names = [o for o, _, _ in options] + list(torch)
-    named = "".join(f", {o}={v!r}" for o, v in keywords)
+    order = _TORCH_OF.get(name, _TORCH_ELSE).split()
+    torch = tuple(o for o in order if o in _TORCH)
+    values = {o: v for o, v, _ in options} | {o: _TORCH[o][0] for o in torch}
+    names = [o for o, _, _ in options if o not in order] + order
+    parts = [o if o == "*" else f"{o}={values[o]!r}" for o in names]
+    if parts[-1] == "*":
+        parts.pop()
     source = (
-        f"def __init__(self, params{positional}, *{named}):\n"
-        f"    self._begin(params, dict({', '.join(f'{o}={o}' for o in names)}))\n"
+        f"def __init__(self, params, {', '.join(parts)}):\n"
+        f"    self._begin(params, dict({', '.join(f'{o}={o}' for o in names if o != '*')}))\n"
     )
     space = {}
     exec(source, {"__builtins__": {"dict": dict}}, space)  # names and numbers of the row alone
     fixed = _FIXED.get(name, {})
-    defaults = {o: v for o, v, _ in options} | {o: _TORCH[o][0] for o in torch} | fixed
+    defaults = values | fixed
     init = space["__init__"]
     init.__qualname__ = f"{name}.__init__"
     init.__module__ = __name__
-    kept = ", ".join(filter(None, ["step" if counts else "", states])) or "none"
+    kept = ", ".join(filter(None, ["step" if counts else "", numbers, states])) or "none"
     body = {
         "__init__": init,
         "__doc__": _DOC.format(name=name, schema=schema, states=kept),

@@ -43,6 +43,8 @@ DIFFERS("operator", "embedding", "gradcheck", false, "padding_idx",
         "the padding row's gradient is zero by definition")
 DIFFERS("operator", "embedding", "parameter padding_idx", false, "",
         "-1 is none, as in torch's schema")
+DIFFERS("operator", "fused_step", "signature", false, "",
+        "torch has no such function")
 DIFFERS("operator", "igamma", "refused grad of tensor 0", false, "",
         "torch has none")
 DIFFERS("operator", "igammac", "refused grad of tensor 0", false, "",

@@ -443,6 +443,69 @@ def torch_fused_sgd(self, grads, momentum_buffer_list, nesterov, maximize, is_fi
     return []
 
 
+def one_step(rule, p, g, states, c):
+    """The rules of fused_step in torch's calls, as its optimizers make them; c: factors."""
+    a, b, more = (list(states) + [None] * 3)[:3]
+    if rule == "assign":
+        return p.copy_(g * c[0])
+    g = -g if c[0] else g
+    if rule in ("nadam", "radam"):
+        p.mul_(c[2])
+    g = g.add(p, alpha=c[1]) if c[1] else g
+    square = lambda s, x, beta: s.mul_(beta).addcmul_(x, x, value=1 - beta)
+    if rule == "adagrad":
+        p.addcdiv_(g, a.addcmul_(g, g).sqrt() + c[4], value=c[3])
+    elif rule == "rmsprop":
+        square(a, g, c[4])
+        v = a if more is None else a.addcmul(more.lerp_(g, 1 - c[4]), more, value=-1)
+        v = v.sqrt() + c[5]
+        p.addcdiv_(g, v, value=c[3]) if b is None else p.add_(b.mul_(c[6]).addcdiv_(g, v), alpha=c[3])
+    elif rule == "adadelta":
+        square(a, g, c[4])
+        step = (b + c[5]).sqrt() / (a + c[5]).sqrt() * g
+        square(b, step, c[4])
+        p.add_(step, alpha=c[3])
+    elif rule == "adamax":
+        a.lerp_(g, 1 - c[4])
+        p.addcdiv_(a, b.copy_(torch.maximum(b * c[5], g.abs() + c[6])), value=c[3])
+    elif rule == "rprop":
+        turn = (g * a).sign()
+        b.copy_(torch.where(turn > 0, b * c[4], torch.where(turn < 0, b * c[3], b))).clamp_(c[5], c[6])
+        a.copy_(torch.where(turn < 0, 0.0, g))
+        p.addcmul_(a.sign(), b, value=-1)
+    elif rule == "asgd":
+        p.mul_(c[2]).add_(g, alpha=c[3])
+        a.copy_(p) if c[4] == 1 else a.add_((p - a) * c[4])
+    else:
+        a.lerp_(g, 1 - c[4])
+        square(b, g, c[5])
+    if rule == "nadam":
+        v = (b / c[8]).sqrt() + c[6]
+        p.addcdiv_(g, v, value=c[3]).addcdiv_(a, v, value=c[7])
+    if rule == "radam":
+        p.sub_(a / c[7] * c[3] * ((c[8] / (b.sqrt() + c[6])) * c[9] if c[9] else 1))
+
+
+def torch_fused_step(self, grads, first, second, third, rule, numbers):
+    if not all(t.is_floating_point() for t in (*self, *grads)):
+        raise RuntimeError("optimizers step floating parameters")
+    each_own = len(self) if len(numbers) % len(self) == 0 and rule == "adagrad" else 1
+    k = len(numbers) // each_own
+    for i in range(len(self)):
+        c = numbers[i * k:][:k] if each_own > 1 else numbers
+        wide = lambda t: t.double()  # half types are rounded once, at the end
+        own = [s[i] if len(s) > i else None for s in (first, second, third)]
+        p, states = wide(self[i]).clone(), [None if s is None else wide(s).clone() for s in own]
+        if self[i].dtype in (torch.float64, torch.float32):
+            p, states = self[i], own
+        one_step(rule, p, grads[i].to(p.dtype), states, c)
+        self[i].copy_(p)
+        for s, t in zip(own, states):
+            if s is not None:
+                s.copy_(t)
+    return []
+
+
 def world():
     """torch.distributed of one rank, begun at the first call."""
     import torch.distributed as dist

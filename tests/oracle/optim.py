@@ -44,7 +44,31 @@ ADAM = {
               ("amsgrad", False)],
     "later": [None, ("lr", 0.0), ("weight_decay", 0.05), ("maximize", True), ("eps", 0.01)],
 }
-ROWS = [("sgd", torch.optim.SGD, SGD), ("adam", torch.optim.Adam, ADAM), ("adamw", torch.optim.AdamW, ADAM)]
+def common(lr, **own):
+    """Options of an optimizer that torch steps in float64 and float32 alone."""
+    first, second = lr
+    return {"lr": lr, **own, "maximize": [False, True], "absent": [0, 1, 2], "dtype": DTYPES[:2],
+            "group": [("lr", 2 * second), *((k, v[-1]) for k, v in own.items() if k not in FIRST)],
+            "later": [None, ("lr", first / 2), *((k, v[0]) for k, v in own.items() if k in LATER)]}
+
+
+LATER = ("lr_decay", "alpha", "rho", "momentum_decay", "lambd", "d")  # numbers that any state goes on with
+FIRST = ("initial_accumulator_value",)  # torch takes the constructor's for all groups, the library each group's
+DECAY, EPS, BETAS = [0.1, 0.0], [1e-8, 1e-3], [(0.9, 0.999), (0.4, 0.8)]
+ROWS = [
+    ("sgd", torch.optim.SGD, SGD), ("adam", torch.optim.Adam, ADAM), ("adamw", torch.optim.AdamW, ADAM),
+    ("adagrad", torch.optim.Adagrad, common([0.1, 0.03], lr_decay=[0.0, 0.1], weight_decay=DECAY, eps=[1e-10, 1e-3],
+                                            initial_accumulator_value=[0.0, 0.5])),
+    ("rmsprop", torch.optim.RMSprop, common([0.1, 0.03], alpha=[0.99, 0.5], weight_decay=DECAY, eps=EPS, momentum=[0.0, 0.9],
+                                            centered=[False, True])),
+    ("adadelta", torch.optim.Adadelta, common([1.0, 0.3], rho=[0.9, 0.5], weight_decay=DECAY, eps=[1e-6, 1e-3])),
+    ("adamax", torch.optim.Adamax, common([0.02, 0.1], betas=BETAS, weight_decay=DECAY, eps=EPS)),
+    ("nadam", torch.optim.NAdam, common([0.02, 0.1], betas=BETAS, weight_decay=DECAY, eps=EPS, momentum_decay=[0.004, 0.1],
+                                        decoupled_weight_decay=[False, True])),
+    ("radam", torch.optim.RAdam, common([0.02, 0.1], betas=BETAS, weight_decay=DECAY, eps=EPS, decoupled_weight_decay=[False, True])),
+    ("rprop", torch.optim.Rprop, common([0.1, 0.03], etas=[(0.5, 1.2), (0.1, 2.0)], step_sizes=[(1e-6, 50.0), (0.02, 0.05)])),
+    ("asgd", torch.optim.ASGD, common([0.1, 0.03], lambd=[1e-4, 0.1], alpha=[0.75, 0.0, 2.0], t0=[1e6, 3.0], weight_decay=DECAY)),
+]
 out = []
 
 
@@ -115,7 +139,8 @@ def run(kind, case):
     first, second = ({"params": [p for p, g in zip(params, GROUPS) if g == which]} for which in (0, 1))
     if case["group"]:
         second[case["group"][0]] = case["group"][1]
-    o = kind([first, second], fused=case["dtype"] in ("bfloat16", "float16"), **options)
+    fused = {"fused": True} if case["dtype"] in ("bfloat16", "float16") else {}
+    o = kind([first, second], **fused, **options)
     for step in range(STEPS):
         if step == 3 and case["later"]:
             for g in o.param_groups:
@@ -128,13 +153,20 @@ def run(kind, case):
     values = [float(x) for p in params for x in p.detach().double().flatten()]
     keys = []
     for i, p in enumerate(params):
-        for name in ("step", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"):
-            s = o.state[p].get(name) if p in o.state else None
-            if s is None or (name == "step" and kind is torch.optim.SGD):
+        state = o.state[p] if p in o.state else {}
+        for name, s in state.items():
+            if s is None or ("step" in state and state["step"] == 0):  # Adagrad has its state from the beginning
                 continue
             keys.append(f"state.{i}.{name}")
             values.append(sum((e + 1) * float(x) for e, x in enumerate(s.double().flatten())))
     return values, " ".join(keys)
+
+
+def written(name, value):
+    """An option as the test reads it: a truth, a number, or several numbers."""
+    if isinstance(value, bool):
+        return f"{name}={str(value).lower()}"
+    return f"{name}=" + "/".join(f"{v:.17g}" for v in (value if isinstance(value, tuple) else [value]))
 
 
 def optimizers():
@@ -146,20 +178,15 @@ def optimizers():
             values, keys = run(kind, case)
             at = f"{name}_{number}"
             numbers(f"pairs_{at}", values)
-            n = {"lr": 0, "momentum": 0.0, "dampening": 0.0, "weight_decay": 0, "nesterov": False, "maximize": False, "amsgrad": False,
-                 "eps": 1e-8, "betas": (0.9, 0.999), **case}
-
-            def change(c):
-                if not c:
-                    return '{"", 0, 0}'
-                pair = c[1] if isinstance(c[1], tuple) else (float(c[1]), 0)
-                return f'{{"{c[0]}", {pair[0]}, {pair[1]}}}'
-
-            rows.append(
-                f'    {{"{at}", {which}, TN_{ {"float64": "F64", "float32": "F32", "bfloat16": "BF16", "float16": "F16"}[case["dtype"]]},'
-                f' {n["lr"]}, {n["momentum"]}, {n["dampening"]}, {n["weight_decay"]}, {n["eps"]}, {n["betas"][0]}, {n["betas"][1]},\n'
-                f'     {int(n["nesterov"])}, {int(n["maximize"])}, {int(n["amsgrad"])}, {n["absent"]}, {change(n["group"])},'
-                f' {change(n["later"])}, pairs_{at}, {len(values)},\n     "{keys}"}},'.replace("TN_ ", "TN_"))
+            dtype = {"float64": "F64", "float32": "F32", "bfloat16": "BF16", "float16": "F16"}[case["dtype"]]
+            own = [(k, v) for k, v in case.items() if k not in ("absent", "dtype", "group", "later")]
+            texts = ['"' + " ".join(written(k, v) for k, v in l) + '"'
+                     for l in (own, [case["group"]] if case["group"] else [], [case["later"]] if case["later"] else [])]
+            parts = keys.split(" ")
+            half = len(parts) // 2
+            keys = f'"{keys}"' if not half else '"' + " ".join(parts[:half]) + ' "\n     "' + " ".join(parts[half:]) + '"'
+            rows.append(f'    {{"{at}", "{name}", TN_{dtype}, {case["absent"]},\n     {texts[0]},\n     {texts[1]}, {texts[2]},'
+                        f' pairs_{at}, {len(values)},\n     {keys}}},')
     out.append("static const pairs_case pairs_cases[] = {")
     out.extend(rows)
     out.append("};")
@@ -197,18 +224,13 @@ def schedules():
 out.append("/* optim_values.inc - what torch " + torch.__version__.split("+")[0] + " gives; written by tests/oracle/optim.py. */")
 out.append("""#include <math.h>\n#include <stdbool.h>
 
-typedef struct pairs_change {
-    const char *name;
-    double a, b; /* b: of betas */
-} pairs_change;
 typedef struct pairs_case {
-    const char *name;
-    int row; /* sgd, adam, adamw */
+    const char *name, *row;
     tn_dtype dtype;
-    double lr, momentum, dampening, weight_decay, eps, beta1, beta2;
-    bool nesterov, maximize, amsgrad;
     int absent;
-    pairs_change group, later; /* of the second group; of both, before the fourth step */
+    /* "lr=0.1 betas=0.9/0.99 maximize=true": of all; of the second group; of both, before the fourth
+     * step */
+    const char *options, *group, *later;
     const double *values;
     int n;
     const char *keys;

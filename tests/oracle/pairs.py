@@ -61,7 +61,7 @@ POOLS = {
 }
 # Where tests of this form would add nothing.
 ELSEWHERE = {
-    "fused_adam": "optim", "fused_adamw": "optim", "fused_sgd": "optim",  # tests/unit/optim_pairs.c
+    "fused_adam": "optim", "fused_adamw": "optim", "fused_sgd": "optim", "fused_step": "optim",  # tests/unit/optim_pairs.c
     "avg_pool2d_input_grad": "gradient", "max_pool2d_input_grad": "gradient", "conv2d_input_grad": "gradient",
     "conv2d_weight_grad": "gradient", "resample_input_grad": "gradient", "conv3d_input_grad": "gradient", "conv3d_weight_grad": "gradient", "adaptive_avg_pool2d_input_grad": "gradient", "max_pool2d_pick": "gradient",
     "nll_loss_input_grad": "gradient", "layer_norm_backward": "gradient", "leaky_relu_backward": "gradient",

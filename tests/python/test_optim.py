@@ -76,8 +76,8 @@ def test_rows_are_classes_with_a_signature():
         options = inspect.signature(kind).parameters
         assert list(options)[:2] == ["params", "lr"]
         kind([leaf(1.0)])
-    with pytest.raises(AttributeError, match="planned"):
-        torch.optim.RMSprop  # noqa: B018
+    with pytest.raises(AttributeError, match="no sparse layouts"):
+        torch.optim.SparseAdam  # noqa: B018
 
 
 def test_edited_rate_counts_at_the_next_step():
@@ -207,6 +207,56 @@ def test_options_are_checked_by_the_row():
     assert len(o.param_groups) == 1
     o.param_groups[0]["lr"] = object()
     with pytest.raises(TypeError, match="lr"):
+        o.step()
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("Adagrad", {"lr_decay": -1.0}),
+        ("Adagrad", {"initial_accumulator_value": -1.0}),
+        ("RMSprop", {"alpha": -0.1}),
+        ("RMSprop", {"momentum": math.nan}),
+        ("Adadelta", {"rho": 1.5}),
+        ("Adamax", {"betas": (0.9, 1.0)}),
+        ("NAdam", {"momentum_decay": -1.0}),
+        ("RAdam", {"eps": -1.0}),
+        ("Rprop", {"etas": (0.5, 0.9)}),
+        ("Rprop", {"lr": -1.0}),
+        ("ASGD", {"lambd": -1.0}),
+        ("ASGD", {"weight_decay": -1.0}),
+    ],
+)
+def test_options_that_torch_refuses(name, bad):
+    with pytest.raises(ValueError, match=r"[a-z]"):
+        getattr(torch.optim, name)([leaf(1.0)], **bad)
+
+
+def test_sums_of_adagrad_are_there_before_the_first_step():
+    o = torch.optim.Adagrad([leaf(1.0, 2.0)], initial_accumulator_value=0.5)
+    state = o.state_dict()["state"]
+    assert state[0]["sum"].tolist() == [0.5, 0.5] and state[0]["step"].item() == 0
+    assert not state[0]["sum"].requires_grad
+
+
+def test_numbers_of_a_state_may_be_edited():
+    """mu_product is read at each step; a step that fails leaves it as it was."""
+    p, q = with_grad(leaf(1.0), 1.0), with_grad(leaf(1.0), 1.0)
+    o, other = torch.optim.NAdam([p]), torch.optim.NAdam([q])
+    o.step()
+    other.step()
+    kept = o.state[p]["mu_product"]
+    kept.fill_(0.25)
+    o.step()
+    other.step()
+    assert o.state[p]["mu_product"] is kept and p.item() != q.item()
+    before = kept.item()
+    o.state[p]["exp_avg"] = torch.ones(3)
+    with pytest.raises(RuntimeError):
+        o.step()
+    assert kept.item() == before and o.state[p]["step"].item() == 2
+    o.state[p]["mu_product"] = "none"
+    with pytest.raises(TypeError, match="mu_product"):
         o.step()
 
 

@@ -2,5 +2,6 @@
 calls="tests/random/calls.c tests/random/tuples.c tests/ops/sample.c tests/ops/msample.c"
 programs="tests/random/programs.c tests/random/model.c"
 list_optimizers() { # FOLDER: one that -I names
-    sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$1/optimizers.inc"
+    cat src/optim/*.c | tr '\n' ' ' | grep -o 'TN_OPTIMIZER( *[a-z0-9_]*,' | sed 's/TN_OPTIMIZER( *\(.*\),/OPTIMIZER(\1)/' \
+        > "$1/optimizers.inc"
 }

@@ -50,41 +50,77 @@ static void set_gradients(tn_tensor *const *p, const pairs_case *c, int step) {
 
 /* --- one case --------------------------------------------------------------------------------- */
 
-static tn_optimizer *first_group(const pairs_case *c, tn_tensors p) {
-    switch (c->row) {
-    case 0:
-        return tn_optim_sgd(p, .lr = c->lr, .momentum = c->momentum, .dampening = c->dampening,
-                            .weight_decay = c->weight_decay, .nesterov = c->nesterov,
-                            .maximize = c->maximize);
-    case 1:
-        return tn_optim_adam(p, .lr = c->lr, .betas = TN_FLOATS(c->beta1, c->beta2), .eps = c->eps,
-                             .weight_decay = c->weight_decay, .amsgrad = c->amsgrad,
-                             .maximize = c->maximize);
-    default:
-        return tn_optim_adamw(p, .lr = c->lr, .betas = TN_FLOATS(c->beta1, c->beta2), .eps = c->eps,
-                              .weight_decay = c->weight_decay, .amsgrad = c->amsgrad,
-                              .maximize = c->maximize);
+/* Options as values, behind those that are there; lists lie in the same room. */
+typedef struct options {
+    tn_value value[16];
+    int n;
+    char text[400];
+    double list[16][2];
+} options;
+
+/* Reads "lr=0.1 betas=0.9/0.99 maximize=true". */
+static void read_options(options *to, const char *text) {
+    char *at = to->text;
+    CHECK(strlen(text) < sizeof to->text);
+    snprintf(to->text, sizeof to->text, "%s", text);
+    for (char *word = strtok(at, " "); word; word = strtok(NULL, " ")) {
+        tn_value *v = &to->value[to->n];
+        double *list = to->list[to->n++];
+        char *value = strchr(word, '=');
+        CHECK(to->n < 16 && value);
+        memset(v, 0, sizeof *v);
+        v->name = word;
+        *value++ = 0;
+        list[0] = strtod(value, &value);
+        v->type = *value == '/' ? TN_T_FLOATS : *value ? TN_T_BOOL : TN_T_FLOAT;
+        if (v->type == TN_T_FLOATS) {
+            list[1] = strtod(value + 1, NULL);
+            v->as.floats.at = list, v->as.floats.n = 2;
+        } else if (v->type == TN_T_BOOL) {
+            v->as.boolean = *value == 't';
+        } else {
+            v->as.real = list[0];
+        }
     }
 }
-static bool is_bool(const char *name) {
-    return !strcmp(name, "maximize") || !strcmp(name, "nesterov") || !strcmp(name, "amsgrad");
+
+static const tn_orow *row_named(const char *name) {
+    for (int64_t i = 0; i < tn_orow_count(); i++)
+        if (!strcmp(tn_orow_at(i)->name, name)) return tn_orow_at(i);
+    return NULL;
 }
 static tn_optimizer *optimizer(const pairs_case *c, tn_tensor *const *p) {
-    tn_optimizer *o = first_group(c, tn_tensors_of(p, FIRST));
-    double pair[2];
-    tn_value v;
-    memset(&v, 0, sizeof v);
-    v.name = c->group.name;
-    pair[0] = c->group.a, pair[1] = c->group.b;
-    if (!strcmp(v.name, "betas"))
-        v.type = TN_T_FLOATS, v.as.floats.at = pair, v.as.floats.n = 2;
-    else if (is_bool(v.name))
-        v.type = TN_T_BOOL, v.as.boolean = c->group.a != 0;
-    else
-        v.type = TN_T_FLOAT, v.as.real = c->group.a;
-    CHECK(o && tn_optimizer_group(o, tn_tensors_of(p + FIRST, PARAMS - FIRST), &v,
-                                  v.name[0] != 0) == 1);
+    const tn_orow *row = row_named(c->row);
+    union {
+        double align;
+        char at[320];
+    } args;
+    options own, second;
+    tn_optimizer *o;
+    memset(&own, 0, sizeof own), memset(&second, 0, sizeof second);
+    own.value[own.n].type = TN_T_TENSORS;
+    own.value[own.n++].as.tensors = tn_tensors_of(p, FIRST);
+    read_options(&own, c->options), read_options(&second, c->group);
+    CHECK(row && row->gen->args_size <= sizeof args.at);
+    CHECK(tn_bind(__FILE__, __LINE__, c->row, row->gen, own.value, own.n, true, args.at));
+    o = tn_optimizer_make(__FILE__, __LINE__, row, args.at);
+    CHECK(o && tn_optimizer_group(o, tn_tensors_of(p + FIRST, PARAMS - FIRST), second.value,
+                                  second.n) == 1);
     return o;
+}
+/* Sets the option that changes in both groups. */
+static bool change(tn_optimizer *o, const char *text) {
+    options later;
+    bool ok = true;
+    memset(&later, 0, sizeof later);
+    read_options(&later, text);
+    for (int k = 0; k < later.n; k++)
+        for (int g = 0; g < 2; g++) {
+            const tn_value *v = &later.value[k];
+            const double value = v->type == TN_T_BOOL ? v->as.boolean : v->as.real;
+            ok = CHECK(tn_optimizer_set(o, g, v->name, value)) && ok;
+        }
+    return ok;
 }
 static tn_optimizer *through_its_state(tn_optimizer *o, const pairs_case *c, tn_tensor *const *p) {
     tn_named_list state = tn_optimizer_state_dict(o);
@@ -150,8 +186,7 @@ static bool run_case(const pairs_case *c, bool resumed, double value[VALUES]) {
     o = optimizer(c, p);
     for (int step = 0; step < STEPS; step++) {
         if (resumed && step) o = through_its_state(o, c, p);
-        for (int g = 0; step == CHANGED && c->later.name[0] && g < 2; g++)
-            ok = CHECK(tn_optimizer_set(o, g, c->later.name, c->later.a)) && ok;
+        if (step == CHANGED) ok = change(o, c->later) && ok;
         set_gradients(p, c, step);
         ok = CHECK(tn_optimizer_step(o)) && ok;
     }

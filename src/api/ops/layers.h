@@ -1133,6 +1133,29 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
+/* A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:
+ * the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:
+ * parameters become the factor times what is given as gradients.
+ *   schema  _fused_step_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] first, Tensor(c!)?[]
+ *           second, Tensor(d!)?[] third, *, OptimizerRule rule, float[] numbers) -> ()
+ *   shapes  lists of equally many tensors, one shape at each place; a state that the rule does
+ *           not have: an empty list
+ *   example tn_fused_step_(params, grads, sums, none, none, TN_OPTIMIZER_RULE_ADAGRAD, numbers) */
+typedef struct tn_fused_step_args {
+    tn_tensors self, grads, first, second, third;
+    tn_optimizer_rule rule;
+    tn_floats numbers;
+    TNI_NAMED_OPTIONS
+} tn_fused_step_args;
+TN_API bool tn_fused_step_at(const char *file, int line, const tn_fused_step_args *args);
+TN_API bool tnp_fused_step_(tn_tensors self, tn_tensors grads, tn_tensors first, tn_tensors second,
+    tn_tensors third, tn_optimizer_rule rule, tn_floats numbers);
+#ifndef __cplusplus
+#define tn_fused_step_(self_, grads_, first_, second_, third_, rule_, ...) \
+    TNI_CALL(tn_fused_step, .self = self_, .grads = grads_, .first = first_, .second = second_, \
+    .third = third_, .rule = rule_, .numbers = __VA_ARGS__)
+#endif
+
 /* --- borders around a tensor: of a number, or of its own elements, mirrored, repeated or
  * wrapped around --- */
 

@@ -1717,6 +1717,12 @@ template <class K = as_objects> inline bool fused_sgd_(tensor_list self, tensor_
         lr.value, momentum.value, dampening.value, weight_decay.value, nesterov.value,
         maximize.value, is_first_step.value});
 }
+template <class K = as_objects> inline bool fused_step_(tensor_list self, tensor_list grads,
+    tensor_list first, tensor_list second, tensor_list third, tn_optimizer_rule rule,
+    float_list numbers, site at = site()) {
+    return K::call(tn_fused_step_at, at, {self.value, grads.value, first.value, second.value,
+        third.value, rule, numbers.value});
+}
 struct gather_options {
     typedef gather_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -4860,6 +4866,7 @@ TNI_TN_END
 #define tn_fused_adam_(...) tn::fused_adam_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_adamw_(...) tn::fused_adamw_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_sgd_(...) tn::fused_sgd_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fused_step_(...) tn::fused_step_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gather(...) tn::gather<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gcd(...) tn::gcd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gcd_(...) tn::gcd_<tn::detail::as_c>(__VA_ARGS__)

@@ -3070,6 +3070,158 @@ template <class K> class adamw : public detail::kept<K, optimizer>::type {
 typedef rows::adamw<detail::as_objects> adamw;
 }
 namespace optim {
+struct asgd_options {
+    typedef asgd_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, lambd, 0.0001)
+    TNI_OPTION(double, alpha, 0.75)
+    TNI_OPTION(double, t0, 1000000)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class asgd : public detail::kept<K, optimizer>::type {
+  public:
+    explicit asgd(tensor_list params, first_option<double> lr = 0.01, double lambd = 0.0001,
+        double alpha = 0.75, double t0 = 1000000, double weight_decay = 0, flag maximize = false,
+        site at = site::here()) {
+        const tn_optim_asgd_args a = {lr.value, lambd, alpha, t0, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_asgd_at(at.file, at.line, &a));
+    }
+    explicit asgd(tensor_list params, asgd_options o, site at = site::here()) {
+        const tn_optim_asgd_args a = {o.lr, o.lambd, o.alpha, o.t0, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_asgd_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::asgd<detail::as_objects> asgd;
+}
+namespace optim {
+struct rprop_options {
+    typedef rprop_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(kept_float_list, etas, {0.5, 1.2})
+    TNI_OPTION(kept_float_list, step_sizes, {1e-06, 50})
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class rprop : public detail::kept<K, optimizer>::type {
+  public:
+    explicit rprop(tensor_list params, first_option<double> lr = 0.01, float_list etas = {0.5,
+        1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false, site at = site::here()) {
+        const tn_optim_rprop_args a = {lr.value, etas.value, step_sizes.value, maximize.value,
+            params.value};
+        this->made(tn_optim_rprop_at(at.file, at.line, &a));
+    }
+    explicit rprop(tensor_list params, rprop_options o, site at = site::here()) {
+        const tn_optim_rprop_args a = {o.lr, o.etas.value, o.step_sizes.value, o.maximize.value,
+            params.value};
+        this->made(tn_optim_rprop_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::rprop<detail::as_objects> rprop;
+}
+namespace optim {
+struct adamax_options {
+    typedef adamax_options self_;
+    TNI_OPTION(double, lr, 0.002)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adamax : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adamax(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, flag maximize = false,
+        site at = site::here()) {
+        const tn_optim_adamax_args a = {lr.value, betas.value, eps, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_adamax_at(at.file, at.line, &a));
+    }
+    explicit adamax(tensor_list params, adamax_options o, site at = site::here()) {
+        const tn_optim_adamax_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adamax_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adamax<detail::as_objects> adamax;
+}
+namespace optim {
+struct nadam_options {
+    typedef nadam_options self_;
+    TNI_OPTION(double, lr, 0.002)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, momentum_decay, 0.004)
+    TNI_OPTION(flag, decoupled_weight_decay, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class nadam : public detail::kept<K, optimizer>::type {
+  public:
+    explicit nadam(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, double momentum_decay = 0.004,
+        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
+        const tn_optim_nadam_args a = {lr.value, betas.value, eps, weight_decay, momentum_decay,
+            decoupled_weight_decay.value, maximize.value, params.value};
+        this->made(tn_optim_nadam_at(at.file, at.line, &a));
+    }
+    explicit nadam(tensor_list params, nadam_options o, site at = site::here()) {
+        const tn_optim_nadam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, params.value};
+        this->made(tn_optim_nadam_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::nadam<detail::as_objects> nadam;
+}
+namespace optim {
+struct radam_options {
+    typedef radam_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(kept_float_list, betas, {0.9, 0.999})
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, decoupled_weight_decay, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class radam : public detail::kept<K, optimizer>::type {
+  public:
+    explicit radam(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
+        0.999}, double eps = 1e-08, double weight_decay = 0, flag decoupled_weight_decay = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_radam_args a = {lr.value, betas.value, eps, weight_decay,
+            decoupled_weight_decay.value, maximize.value, params.value};
+        this->made(tn_optim_radam_at(at.file, at.line, &a));
+    }
+    explicit radam(tensor_list params, radam_options o, site at = site::here()) {
+        const tn_optim_radam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
+            o.decoupled_weight_decay.value, o.maximize.value, params.value};
+        this->made(tn_optim_radam_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::radam<detail::as_objects> radam;
+}
+namespace optim {
 struct sgd_options {
     typedef sgd_options self_;
     TNI_OPTION(double, lr, 0.001)
@@ -3099,6 +3251,99 @@ template <class K> class sgd : public detail::kept<K, optimizer>::type {
 };
 }
 typedef rows::sgd<detail::as_objects> sgd;
+}
+namespace optim {
+struct adagrad_options {
+    typedef adagrad_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, lr_decay, 0)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, initial_accumulator_value, 0)
+    TNI_OPTION(double, eps, 1e-10)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adagrad : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adagrad(tensor_list params, first_option<double> lr = 0.01, double lr_decay = 0,
+        double weight_decay = 0, double initial_accumulator_value = 0, double eps = 1e-10,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_adagrad_args a = {lr.value, lr_decay, weight_decay,
+            initial_accumulator_value, eps, maximize.value, params.value};
+        this->made(tn_optim_adagrad_at(at.file, at.line, &a));
+    }
+    explicit adagrad(tensor_list params, adagrad_options o, site at = site::here()) {
+        const tn_optim_adagrad_args a = {o.lr, o.lr_decay, o.weight_decay,
+            o.initial_accumulator_value, o.eps, o.maximize.value, params.value};
+        this->made(tn_optim_adagrad_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adagrad<detail::as_objects> adagrad;
+}
+namespace optim {
+struct rmsprop_options {
+    typedef rmsprop_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, alpha, 0.99)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(double, momentum, 0)
+    TNI_OPTION(flag, centered, false)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class rmsprop : public detail::kept<K, optimizer>::type {
+  public:
+    explicit rmsprop(tensor_list params, first_option<double> lr = 0.01, double alpha = 0.99,
+        double eps = 1e-08, double weight_decay = 0, double momentum = 0, flag centered = false,
+        flag maximize = false, site at = site::here()) {
+        const tn_optim_rmsprop_args a = {lr.value, alpha, eps, weight_decay, momentum,
+            centered.value, maximize.value, params.value};
+        this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
+    }
+    explicit rmsprop(tensor_list params, rmsprop_options o, site at = site::here()) {
+        const tn_optim_rmsprop_args a = {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum,
+            o.centered.value, o.maximize.value, params.value};
+        this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::rmsprop<detail::as_objects> rmsprop;
+}
+namespace optim {
+struct adadelta_options {
+    typedef adadelta_options self_;
+    TNI_OPTION(double, lr, 1)
+    TNI_OPTION(double, rho, 0.9)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adadelta : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adadelta(tensor_list params, first_option<double> lr = 1, double rho = 0.9,
+        double eps = 1e-06, double weight_decay = 0, flag maximize = false, site at = site::here())
+        {
+        const tn_optim_adadelta_args a = {lr.value, rho, eps, weight_decay, maximize.value,
+            params.value};
+        this->made(tn_optim_adadelta_at(at.file, at.line, &a));
+    }
+    explicit adadelta(tensor_list params, adadelta_options o, site at = site::here()) {
+        const tn_optim_adadelta_args a = {o.lr, o.rho, o.eps, o.weight_decay, o.maximize.value,
+            params.value};
+        this->made(tn_optim_adadelta_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adadelta<detail::as_objects> adadelta;
 }
 TNI_TN_END
 
@@ -3260,6 +3505,14 @@ TNI_TN_END
 #define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_rprop(...) tn::optim::rows::rprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adamax(...) tn::optim::rows::adamax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_nadam(...) tn::optim::rows::nadam<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_radam(...) tn::optim::rows::radam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adagrad(...) tn::optim::rows::adagrad<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_rmsprop(...) tn::optim::rows::rmsprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adadelta(...) tn::optim::rows::adadelta<tn::detail::as_c>(__VA_ARGS__).give()
 #endif
 #endif

@@ -18,7 +18,7 @@ typedef struct opt_task {
     int dtype;
     /* steps n elements of each, all of dtype `compute` */
     void (*step)(const tni_kernels *k, int compute, void *const *at, int64_t n, const void *how);
-    const void *how; /* tni_adam, tni_sgd */
+    const void *how; /* tni_adam, tni_sgd, opt_ruled */
 } opt_task;
 
 static void opt_adam_step(const tni_kernels *k, int compute, void *const *at, int64_t n,
@@ -353,6 +353,106 @@ TN_OPERATOR(fused_adamw,
                       "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
                       "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
                       "amsgrad=[1.0] maximize=[1.0]")
+
+/* --- rules of rarer optimizers ---------------------------------------------------------------- */
+
+/* A rule of fused_step: its loops, its factors, and its states, of which the last may be NULL. */
+typedef struct opt_rule {
+    const tni_kernel_assign_f32_at *f32;
+    const tni_kernel_assign_f64_at *f64;
+    int factors, states, optional;
+} opt_rule;
+#define OPT_RULE(name, factors, states, optional) \
+    { tni_kernel_##name##_f32, tni_kernel_##name##_f64, factors, states, optional }
+static const opt_rule opt_rules[] = {
+    /* in the order of the words of OptimizerRule */
+    OPT_RULE(adagrad, 5, 1, 0), OPT_RULE(rmsprop, 7, 3, 2), OPT_RULE(adadelta, 6, 2, 0),
+    OPT_RULE(adamax, 7, 2, 0),  OPT_RULE(nadam, 9, 2, 0),   OPT_RULE(radam, 10, 2, 0),
+    OPT_RULE(rprop, 7, 2, 0),   OPT_RULE(asgd, 5, 1, 0),    OPT_RULE(assign, 1, 0, 0)};
+#undef OPT_RULE
+
+/* What a kernel of a rule is given for a parameter. */
+typedef struct opt_ruled {
+    const opt_rule *rule;
+    const double *factors;
+} opt_ruled;
+
+static void opt_rule_step(const tni_kernels *k, int compute, void *const *at, int64_t n,
+                          const void *how) {
+    const opt_ruled *r = (const opt_ruled *)how;
+    (compute == TN_F32 ? r->rule->f32[k->isa] : r->rule->f64[k->isa])(at, n, r->factors);
+}
+static bool fused_step_check(tn_frame *f) {
+    TN_ARGS(fused_step, a, f);
+    static const char *const name[] = {"first", "second", "third"};
+    const tn_tensors state[] = {a->first, a->second, a->third};
+    const opt_rule *rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
+    if (!opt_parameters(f, a->self, a->grads)) return false;
+    for (int k = 0; k < 3; k++)
+        if (!opt_list(f, a->self, state[k], name[k], k >= rule->states - rule->optional))
+            return false;
+    /* One list of factors a parameter, or one for all. */
+    if (a->numbers.n == rule->factors ||
+        (a->numbers.n % rule->factors == 0 && a->numbers.n / rule->factors == a->self.n))
+        return true;
+    return tn_fail(f, TN_INVALID,
+                   "numbers has %lld elements, expected %d for each of %lld parameters",
+                   (long long)a->numbers.n, rule->factors, (long long)a->self.n);
+}
+static void fused_step_run(tn_frame *f) {
+    TN_ARGS(fused_step, a, f);
+    const tn_tensors state[] = {a->first, a->second, a->third};
+    opt_ruled r;
+    r.rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
+    for (int64_t i = 0; i < a->self.n; i++) {
+        opt_task o;
+        memset(&o, 0, sizeof o);
+        o.t[0] = a->self.at[i];
+        o.t[1] = a->grads.at[i];
+        for (int k = 0; k < r.rule->states; k++) o.t[2 + k] = opt_member(state[k], i);
+        o.n = 2 + r.rule->states;
+        r.factors = a->numbers.at + (a->numbers.n == r.rule->factors ? 0 : i * r.rule->factors);
+        o.how = &r;
+        o.context = f->block->context;
+        o.step = opt_rule_step;
+        opt_run(&o);
+    }
+}
+/* A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:
+ * the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:
+ * parameters become the factor times what is given as gradients. */
+TN_OPERATOR(fused_step,
+            "_fused_step_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] first, "
+            "Tensor(c!)?[] second, Tensor(d!)?[] third, *, OptimizerRule rule, float[] numbers) "
+            "-> ()",
+            TN_DOC(.shapes = "lists of equally many tensors, one shape at each place; a state that "
+                             "the rule does not have: an empty list",
+                   .example = "tn_fused_step_(params, grads, sums, none, none, "
+                              "TN_OPTIMIZER_RULE_ADAGRAD, numbers)",
+                   .differs = "signature: torch has no such function"),
+            .check = fused_step_check, .run = fused_step_run,
+            .domain = "first:0.1..1 second:0.1..1 third:0.1..1",
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} {} rule=adagrad "
+                      "numbers=[0.0,0.1,1.0,-0.1,1e-8,1.0,0.0,1.0,-0.2,1e-8] | "
+                      "{(35)} {(35)} {(35)} {(35)} {(35)} rule=rmsprop "
+                      "numbers=[0.0,0.0,1.0,-0.1,0.1,1e-3,0.9] | "
+                      "{(0,3),()} {(0,3),()} {(0,3),()} {} {} rule=rmsprop "
+                      "numbers=[1.0,0.1,1.0,-0.1,0.9,1e-3,0.0] | "
+                      "{(5000)} {(5000)} {(5000)} {(5000)} {} rule=adadelta "
+                      "numbers=[0.0,0.1,1.0,-0.1,0.9,1e-3] | "
+                      "{(19)} {(19)} {(19)} {(19)} {} rule=adamax "
+                      "numbers=[0.0,0.1,1.0,-0.1,0.9,0.99,1e-3] | "
+                      "{(19)} {(19)} {(19)} {(19)} {} rule=nadam "
+                      "numbers=[0.0,0.1,0.9,-0.1,0.9,0.99,1e-3,-0.2,0.5] | "
+                      "{(19)} {(19)} {(19)} {(19)} {} rule=radam "
+                      "numbers=[0.0,0.0,0.9,0.1,0.4,0.99,1e-3,0.5,0.7,0.8] | "
+                      "{(5)} {(5)} {(5)} {(5)} {} rule=radam "
+                      "numbers=[1.0,0.1,1.0,0.1,0.9,0.99,1e-3,0.5,0.7,0.0] | "
+                      "{(19)} {(19)} {(19)} {(19)} {} rule=rprop "
+                      "numbers=[0.0,0.0,1.0,0.5,1.2,1e-3,50.0] | "
+                      "{(19)} {(19)} {(19)} {} {} rule=asgd numbers=[0.0,0.1,0.99,-0.1,0.25] | "
+                      "{(19)} {(19)} {(19)} {} {} rule=asgd numbers=[1.0,0.0,0.99,-0.1,1.0] | "
+                      "{(3,7)} {(3,7)} {} {} {} rule=assign numbers=[2.0]")
 
 /* --- for backends ----------------------------------------------------------------------------- */
 

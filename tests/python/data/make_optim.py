@@ -11,6 +11,66 @@ import warnings
 
 SHAPES = ((2, 3), (2,), ())
 STEPS = 50
+# Optimizers whose options meet in a few cases only.
+MORE = {
+    "Adagrad": {
+        "lr": (0.1, 0.02),
+        "lr_decay": (0, 0.1),
+        "weight_decay": (0, 0.05),
+        "initial_accumulator_value": (0, 0.5),
+        "eps": (1e-10, 1e-4),
+        "maximize": (False, True),
+    },
+    "RMSprop": {
+        "lr": (0.01, 0.02),
+        "alpha": (0.99, 0.9),
+        "weight_decay": (0, 0.05),
+        "momentum": (0, 0.9),
+        "centered": (False, True),
+        "maximize": (False, True),
+    },
+    "Adadelta": {
+        "lr": (1.0, 0.2),
+        "rho": (0.9, 0.6),
+        "weight_decay": (0, 0.05),
+        "maximize": (False, True),
+    },
+    "Adamax": {
+        "lr": (0.002, 0.02),
+        "betas": ((0.9, 0.999), (0.6, 0.9)),
+        "weight_decay": (0, 0.05),
+        "maximize": (False, True),
+    },
+    "NAdam": {
+        "lr": (0.002, 0.02),
+        "betas": ((0.9, 0.999), (0.6, 0.9)),
+        "weight_decay": (0, 0.05),
+        "momentum_decay": (0.004, 0.1),
+        "decoupled_weight_decay": (False, True),
+        "maximize": (False, True),
+    },
+    "RAdam": {
+        "lr": (0.002, 0.02),
+        "betas": ((0.9, 0.999), (0.6, 0.9)),
+        "weight_decay": (0, 0.05),
+        "decoupled_weight_decay": (False, True),
+        "maximize": (False, True),
+    },
+    "Rprop": {
+        "lr": (0.01, 0.02),
+        "etas": ((0.5, 1.2), (0.3, 1.5)),
+        "step_sizes": ((1e-6, 50), (1e-3, 0.1)),
+        "maximize": (False, True),
+    },
+    "ASGD": {
+        "lr": (0.01, 0.05),
+        "lambd": (1e-4, 0.1),
+        "alpha": (0.75, 0.0),
+        "t0": (1e6, 3),
+        "weight_decay": (0, 0.05),
+        "maximize": (False, True),
+    },
+}
 
 
 def optimizer_cases():
@@ -25,6 +85,10 @@ def optimizer_cases():
     for name, decay, amsgrad, most in itertools.product(("Adam", "AdamW"), (0, 0.05), bools, bools):
         options = {"weight_decay": decay, "amsgrad": amsgrad, "maximize": most}
         yield name, {"lr": 0.02, "betas": (0.8, 0.99), "eps": 1e-6, **options}
+    for name, options in MORE.items():
+        for pick in (0, 1):
+            yield name, {o: values[pick % len(values)] for o, values in options.items()}
+            yield name, {o: values[(pick + i) % len(values)] for i, (o, values) in enumerate(options.items())}
 
 
 def parameters(torch):

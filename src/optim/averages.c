@@ -1,0 +1,73 @@
+/* averages.c - ASGD, stochastic gradient descent whose parameters are averaged (B. Polyak, A.
+ * Juditsky, 1992), and Rprop (M. Riedmiller, H. Braun, 1993), as torch.optim. */
+#include "optim.h"
+#include "../api/ops/creation.h"
+
+#include <math.h>
+
+/* --- ASGD ------------------------------------------------------------------------------------- */
+
+static bool asgd_check(const void *options) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lambd, "lambd") &&
+           tni_option_bound(o->alpha, "alpha") && tni_option_bound(o->weight_decay, "weight_decay");
+}
+static bool asgd_step(tn_ostep *s) {
+    enum { FACTORS = 5 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, o->weight_decay);
+        double *eta = &s->kept[0][i], *mu = &s->kept[1][i];
+        const double t = s->count[i];
+        if (isnan(*eta)) *eta = (float)o->lr;
+        to[2] = 1 - fma(o->lambd, *eta, 0);
+        to[3] = -*eta;
+        to[4] = isnan(*mu) ? 1 : *mu;
+        /* Both are those of the next step, as torch keeps them. */
+        *eta = o->lr / pow(1 + fma(o->lambd * o->lr, t, 0), o->alpha);
+        *mu = 1 / fmax(1, t - o->t0);
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ASGD, FACTORS);
+}
+/* g += weight_decay p; p = (1 - lambd eta) p - eta g; ax += mu (p - ax); then eta = lr / (1 + lambd
+ * lr t)^alpha, mu = 1 / max(1, t - t0). */
+TN_OPTIMIZER(asgd,
+             "ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float "
+             "t0=1000000.0, float weight_decay=0.0, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_asgd(tn_parameters(net), .lr = 0.05)"), .state = "ax",
+             .numbers = "eta, mu", .check = asgd_check, .step = asgd_step, .counts = true)
+
+/* --- Rprop ------------------------------------------------------------------------------------ */
+
+static bool rprop_check(const void *options) {
+    const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
+    const double below = o->etas.at[0], above = o->etas.at[1];
+    if (!(below > 0 && below < 1 && above > 1))
+        return tni_nn_error(TN_INVALID, "etas are %g and %g, expected values in (0, 1) and above 1",
+                            below, above);
+    return tni_option_bound(o->lr, "lr");
+}
+/* The sizes of steps begin as lr. */
+static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
+    const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
+    return tnp_full(tn_shape(p), tn_float(k == 1 ? o->lr : 0), tn_dtype_of(p), tn_device_of(p));
+}
+static bool rprop_step(tn_ostep *s) {
+    enum { FACTORS = 7 };
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)s->options[i];
+        double *to = tni_step_factors(s, i, FACTORS, o->maximize, 0);
+        to[3] = o->etas.at[0];
+        to[4] = o->etas.at[1];
+        to[5] = o->step_sizes.at[0];
+        to[6] = o->step_sizes.at[1];
+    }
+    return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RPROP, FACTORS);
+}
+/* size *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other one,
+ * and stays within step_sizes; where the sign has turned, g = 0; p -= sign(g) size. */
+TN_OPTIMIZER(rprop,
+             "Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2] "
+             "step_sizes=[1e-06, 50.0], *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_rprop(tn_parameters(net))"), .state = "prev, step_size",
+             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true)
