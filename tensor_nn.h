@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       3086  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       3557  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  3517  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  4015  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -868,6 +868,424 @@ typedef struct tn_nn_softsign_forward_args {
 } tn_nn_softsign_forward_args;
 #define tn_nn_softsign_forward(module, input) tn_forward(module, input)
 
+/* x where x > 0, else alpha * (exp(x) - 1).
+ *   schema  ELU(float alpha=1.0, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_elu(.alpha = 0.5) */
+typedef struct tn_nn_elu_args {
+    double alpha;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_elu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_elu_at(const char *file, int line,
+    const tn_nn_elu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_elu(double alpha, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_elu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_elu, .alpha = 1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_elu_self {
+    tn_module base;
+    tn_nn_elu_args o;
+} tn_nn_elu_self;
+typedef struct tn_nn_elu_forward_args {
+    tn_tensor *input;
+} tn_nn_elu_forward_args;
+#define tn_nn_elu_forward(module, input) tn_forward(module, input)
+
+/* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+ *   schema  CELU(float alpha=1.0, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_celu(.alpha = 0.5) */
+typedef struct tn_nn_celu_args {
+    double alpha;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_celu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_celu_at(const char *file, int line,
+    const tn_nn_celu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_celu(double alpha, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_celu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_celu, .alpha = 1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_celu_self {
+    tn_module base;
+    tn_nn_celu_args o;
+} tn_nn_celu_self;
+typedef struct tn_nn_celu_forward_args {
+    tn_tensor *input;
+} tn_nn_celu_forward_args;
+#define tn_nn_celu_forward(module, input) tn_forward(module, input)
+
+/* ELU with the two numbers for which mean 0 and variance 1 are kept from layer to layer.
+ *   schema  SELU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_selu() */
+typedef struct tn_nn_selu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_selu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_selu_at(const char *file, int line,
+    const tn_nn_selu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_selu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_selu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_selu, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_selu_self {
+    tn_module base;
+    tn_nn_selu_args o;
+} tn_nn_selu_self;
+typedef struct tn_nn_selu_forward_args {
+    tn_tensor *input;
+} tn_nn_selu_forward_args;
+#define tn_nn_selu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else x times a slope: in training one drawn for each element from [lower, upper),
+ * otherwise (lower + upper) / 2.
+ *   schema  RReLU(float lower=0.125, float upper=0.3333333333333333, bool inplace=False,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_rrelu() */
+typedef struct tn_nn_rrelu_args {
+    double lower, upper;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_rrelu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rrelu_at(const char *file, int line,
+    const tn_nn_rrelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rrelu(double lower, double upper, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rrelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rrelu, .lower = 0.125, \
+    .upper = 0.3333333333333333, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_rrelu_self {
+    tn_module base;
+    tn_nn_rrelu_args o;
+} tn_nn_rrelu_self;
+typedef struct tn_nn_rrelu_forward_args {
+    tn_tensor *input;
+} tn_nn_rrelu_forward_args;
+#define tn_nn_rrelu_forward(module, input) tn_forward(module, input)
+
+/* x * tanh(log(1 + exp(x))).
+ *   schema  Mish(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_mish() */
+typedef struct tn_nn_mish_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_mish_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_mish_at(const char *file, int line,
+    const tn_nn_mish_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_mish(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_mish(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_mish, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_mish_self {
+    tn_module base;
+    tn_nn_mish_args o;
+} tn_nn_mish_self;
+typedef struct tn_nn_mish_forward_args {
+    tn_tensor *input;
+} tn_nn_mish_forward_args;
+#define tn_nn_mish_forward(module, input) tn_forward(module, input)
+
+/* log(1 / (1 + exp(-x))).
+ *   schema  LogSigmoid(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_log_sigmoid() */
+typedef struct tn_nn_log_sigmoid_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_log_sigmoid_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_log_sigmoid_at(const char *file, int line,
+    const tn_nn_log_sigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_log_sigmoid(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_log_sigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_log_sigmoid, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_log_sigmoid_self {
+    tn_module base;
+    tn_nn_log_sigmoid_args o;
+} tn_nn_log_sigmoid_self;
+typedef struct tn_nn_log_sigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_log_sigmoid_forward_args;
+#define tn_nn_log_sigmoid_forward(module, input) tn_forward(module, input)
+
+/* x - tanh(x).
+ *   schema  Tanhshrink(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_tanhshrink() */
+typedef struct tn_nn_tanhshrink_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_tanhshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_tanhshrink_at(const char *file, int line,
+    const tn_nn_tanhshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_tanhshrink(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_tanhshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_tanhshrink, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_tanhshrink_self {
+    tn_module base;
+    tn_nn_tanhshrink_args o;
+} tn_nn_tanhshrink_self;
+typedef struct tn_nn_tanhshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_tanhshrink_forward_args;
+#define tn_nn_tanhshrink_forward(module, input) tn_forward(module, input)
+
+/* The first half along dim, times the sigmoid of the second.
+ *   schema  GLU(int dim=-1, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, 2 n, *) -> (*, n, *)
+ *   example tn_nn_glu(.dim = 1) */
+typedef struct tn_nn_glu_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_glu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_glu_at(const char *file, int line,
+    const tn_nn_glu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_glu(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_glu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_glu, .dim = -1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_glu_self {
+    tn_module base;
+    tn_nn_glu_args o;
+} tn_nn_glu_self;
+typedef struct tn_nn_glu_forward_args {
+    tn_tensor *input;
+} tn_nn_glu_forward_args;
+#define tn_nn_glu_forward(module, input) tn_forward(module, input)
+
+/* min(max(x, 0), 6).
+ *   schema  ReLU6(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_relu6() */
+typedef struct tn_nn_relu6_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_relu6_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_relu6_at(const char *file, int line,
+    const tn_nn_relu6_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_relu6(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_relu6(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_relu6, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_relu6_self {
+    tn_module base;
+    tn_nn_relu6_args o;
+} tn_nn_relu6_self;
+typedef struct tn_nn_relu6_forward_args {
+    tn_tensor *input;
+} tn_nn_relu6_forward_args;
+#define tn_nn_relu6_forward(module, input) tn_forward(module, input)
+
+/* min(max(x, min_val), max_val).
+ *   schema  Hardtanh(float min_val=-1.0, float max_val=1.0, bool inplace=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardtanh(.max_val = 2) */
+typedef struct tn_nn_hardtanh_args {
+    double min_val, max_val;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardtanh_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardtanh_at(const char *file, int line,
+    const tn_nn_hardtanh_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardtanh(double min_val, double max_val, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardtanh(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardtanh, .min_val = -1, \
+    .max_val = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardtanh_self {
+    tn_module base;
+    tn_nn_hardtanh_args o;
+} tn_nn_hardtanh_self;
+typedef struct tn_nn_hardtanh_forward_args {
+    tn_tensor *input;
+} tn_nn_hardtanh_forward_args;
+#define tn_nn_hardtanh_forward(module, input) tn_forward(module, input)
+
+/* min(max(x + 3, 0), 6) / 6.
+ *   schema  Hardsigmoid(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardsigmoid() */
+typedef struct tn_nn_hardsigmoid_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardsigmoid_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardsigmoid_at(const char *file, int line,
+    const tn_nn_hardsigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardsigmoid(bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardsigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardsigmoid, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardsigmoid_self {
+    tn_module base;
+    tn_nn_hardsigmoid_args o;
+} tn_nn_hardsigmoid_self;
+typedef struct tn_nn_hardsigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_hardsigmoid_forward_args;
+#define tn_nn_hardsigmoid_forward(module, input) tn_forward(module, input)
+
+/* x * min(max(x + 3, 0), 6) / 6.
+ *   schema  Hardswish(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardswish() */
+typedef struct tn_nn_hardswish_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardswish_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardswish_at(const char *file, int line,
+    const tn_nn_hardswish_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardswish(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardswish(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardswish, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardswish_self {
+    tn_module base;
+    tn_nn_hardswish_args o;
+} tn_nn_hardswish_self;
+typedef struct tn_nn_hardswish_forward_args {
+    tn_tensor *input;
+} tn_nn_hardswish_forward_args;
+#define tn_nn_hardswish_forward(module, input) tn_forward(module, input)
+
+/* 0 where x is in [-lambd, lambd], else x.
+ *   schema  Hardshrink(float lambd=0.5, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardshrink(.lambd = 1) */
+typedef struct tn_nn_hardshrink_args {
+    double lambd;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardshrink_at(const char *file, int line,
+    const tn_nn_hardshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardshrink(double lambd, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardshrink, .lambd = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardshrink_self {
+    tn_module base;
+    tn_nn_hardshrink_args o;
+} tn_nn_hardshrink_self;
+typedef struct tn_nn_hardshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_hardshrink_forward_args;
+#define tn_nn_hardshrink_forward(module, input) tn_forward(module, input)
+
+/* x moved towards 0 by lambd, and 0 where it is in [-lambd, lambd].
+ *   schema  Softshrink(float lambd=0.5, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softshrink(.lambd = 1) */
+typedef struct tn_nn_softshrink_args {
+    double lambd;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softshrink_at(const char *file, int line,
+    const tn_nn_softshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softshrink(double lambd, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softshrink, .lambd = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_softshrink_self {
+    tn_module base;
+    tn_nn_softshrink_args o;
+} tn_nn_softshrink_self;
+typedef struct tn_nn_softshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_softshrink_forward_args;
+#define tn_nn_softshrink_forward(module, input) tn_forward(module, input)
+
+/* x where x > threshold, else value.
+ *   schema  Threshold(float threshold, float value, bool inplace=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_threshold(0.1, 20) */
+typedef struct tn_nn_threshold_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    double threshold, value;
+    TNI_NAMED_OPTIONS
+} tn_nn_threshold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_threshold_at(const char *file, int line,
+    const tn_nn_threshold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_threshold(double threshold, double value, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_threshold(threshold_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_threshold, \
+    .threshold = threshold_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_threshold_self {
+    tn_module base;
+    tn_nn_threshold_args o;
+} tn_nn_threshold_self;
+typedef struct tn_nn_threshold_forward_args {
+    tn_tensor *input;
+} tn_nn_threshold_forward_args;
+#define tn_nn_threshold_forward(module, input) tn_forward(module, input)
+
 /* exp(x_i) / sum exp(x_j) along dim.
  *   schema  Softmax(int? dim=None, ScalarType? dtype=None, Device? device=None)
  *   shapes  input (*) -> (*)
@@ -922,6 +1340,59 @@ typedef struct tn_nn_log_softmax_forward_args {
     tn_tensor *input;
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
+
+/* softmax of -x.
+ *   schema  Softmin(int? dim=None, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softmin(.dim = 1) */
+typedef struct tn_nn_softmin_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softmin_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softmin_at(const char *file, int line,
+    const tn_nn_softmin_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmin(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmin(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmin, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_softmin_self {
+    tn_module base;
+    tn_nn_softmin_args o;
+} tn_nn_softmin_self;
+typedef struct tn_nn_softmin_forward_args {
+    tn_tensor *input;
+} tn_nn_softmin_forward_args;
+#define tn_nn_softmin_forward(module, input) tn_forward(module, input)
+
+/* softmax over the channels of images.
+ *   schema  Softmax2d(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> the same
+ *   example tn_nn_softmax2d() */
+typedef struct tn_nn_softmax2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softmax2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line,
+    const tn_nn_softmax2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmax2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmax2d, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_softmax2d_self {
+    tn_module base;
+    tn_nn_softmax2d_args o;
+} tn_nn_softmax2d_self;
+typedef struct tn_nn_softmax2d_forward_args {
+    tn_tensor *input;
+} tn_nn_softmax2d_forward_args;
+#define tn_nn_softmax2d_forward(module, input) tn_forward(module, input)
 
 /* --- MultiheadAttention, composed of products and a softmax as torch's own --- */
 
@@ -5136,6 +5607,432 @@ template <class K> class softsign : public detail::module_of<K, tn_nn_softsign_s
 typedef rows::softsign<detail::as_objects> softsign;
 }
 namespace nn {
+struct elu_options {
+    typedef elu_options self_;
+    TNI_OPTION(double, alpha, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class elu : public detail::module_of<K, tn_nn_elu_self> {
+  public:
+    explicit elu(first_option<double> alpha = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_elu_args a = {alpha.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_elu_at(at.file, at.line, &a));
+    }
+    explicit elu(elu_options o, site at = site::here()) {
+        const tn_nn_elu_args a = {o.alpha, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_elu_at(at.file, at.line, &a));
+    }
+    explicit elu(const nn::module &m, site at = site::here()) {
+        this->same(m, "elu", at);
+    }
+};
+}
+typedef rows::elu<detail::as_objects> elu;
+}
+namespace nn {
+struct celu_options {
+    typedef celu_options self_;
+    TNI_OPTION(double, alpha, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class celu : public detail::module_of<K, tn_nn_celu_self> {
+  public:
+    explicit celu(first_option<double> alpha = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_celu_args a = {alpha.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_celu_at(at.file, at.line, &a));
+    }
+    explicit celu(celu_options o, site at = site::here()) {
+        const tn_nn_celu_args a = {o.alpha, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_celu_at(at.file, at.line, &a));
+    }
+    explicit celu(const nn::module &m, site at = site::here()) {
+        this->same(m, "celu", at);
+    }
+};
+}
+typedef rows::celu<detail::as_objects> celu;
+}
+namespace nn {
+struct selu_options {
+    typedef selu_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class selu : public detail::module_of<K, tn_nn_selu_self> {
+  public:
+    explicit selu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_selu_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_selu_at(at.file, at.line, &a));
+    }
+    explicit selu(selu_options o, site at = site::here()) {
+        const tn_nn_selu_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_selu_at(at.file, at.line, &a));
+    }
+    explicit selu(const nn::module &m, site at = site::here()) {
+        this->same(m, "selu", at);
+    }
+};
+}
+typedef rows::selu<detail::as_objects> selu;
+}
+namespace nn {
+struct rrelu_options {
+    typedef rrelu_options self_;
+    TNI_OPTION(double, lower, 0.125)
+    TNI_OPTION(double, upper, 0.3333333333333333)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class rrelu : public detail::module_of<K, tn_nn_rrelu_self> {
+  public:
+    explicit rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_rrelu_args a = {lower.value, upper, inplace.value, dtype, device, 0};
+        this->made(tn_nn_rrelu_at(at.file, at.line, &a));
+    }
+    explicit rrelu(rrelu_options o, site at = site::here()) {
+        const tn_nn_rrelu_args a = {o.lower, o.upper, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_rrelu_at(at.file, at.line, &a));
+    }
+    explicit rrelu(const nn::module &m, site at = site::here()) {
+        this->same(m, "rrelu", at);
+    }
+};
+}
+typedef rows::rrelu<detail::as_objects> rrelu;
+}
+namespace nn {
+struct mish_options {
+    typedef mish_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class mish : public detail::module_of<K, tn_nn_mish_self> {
+  public:
+    explicit mish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_mish_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_mish_at(at.file, at.line, &a));
+    }
+    explicit mish(mish_options o, site at = site::here()) {
+        const tn_nn_mish_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_mish_at(at.file, at.line, &a));
+    }
+    explicit mish(const nn::module &m, site at = site::here()) {
+        this->same(m, "mish", at);
+    }
+};
+}
+typedef rows::mish<detail::as_objects> mish;
+}
+namespace nn {
+struct log_sigmoid_options {
+    typedef log_sigmoid_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class log_sigmoid : public detail::module_of<K, tn_nn_log_sigmoid_self> {
+  public:
+    explicit log_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_log_sigmoid_args a = {dtype, device, 0};
+        this->made(tn_nn_log_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit log_sigmoid(log_sigmoid_options o, site at = site::here()) {
+        const tn_nn_log_sigmoid_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_log_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit log_sigmoid(const nn::module &m, site at = site::here()) {
+        this->same(m, "log_sigmoid", at);
+    }
+};
+}
+typedef rows::log_sigmoid<detail::as_objects> log_sigmoid;
+}
+namespace nn {
+struct tanhshrink_options {
+    typedef tanhshrink_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class tanhshrink : public detail::module_of<K, tn_nn_tanhshrink_self> {
+  public:
+    explicit tanhshrink(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_tanhshrink_args a = {dtype, device, 0};
+        this->made(tn_nn_tanhshrink_at(at.file, at.line, &a));
+    }
+    explicit tanhshrink(tanhshrink_options o, site at = site::here()) {
+        const tn_nn_tanhshrink_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_tanhshrink_at(at.file, at.line, &a));
+    }
+    explicit tanhshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "tanhshrink", at);
+    }
+};
+}
+typedef rows::tanhshrink<detail::as_objects> tanhshrink;
+}
+namespace nn {
+struct glu_options {
+    typedef glu_options self_;
+    TNI_OPTION(integer, dim, -1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class glu : public detail::module_of<K, tn_nn_glu_self> {
+  public:
+    explicit glu(integer dim = -1, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_glu_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_glu_at(at.file, at.line, &a));
+    }
+    explicit glu(glu_options o, site at = site::here()) {
+        const tn_nn_glu_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_glu_at(at.file, at.line, &a));
+    }
+    explicit glu(const nn::module &m, site at = site::here()) {
+        this->same(m, "glu", at);
+    }
+};
+}
+typedef rows::glu<detail::as_objects> glu;
+}
+namespace nn {
+struct relu6_options {
+    typedef relu6_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class relu6 : public detail::module_of<K, tn_nn_relu6_self> {
+  public:
+    explicit relu6(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_relu6_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_relu6_at(at.file, at.line, &a));
+    }
+    explicit relu6(relu6_options o, site at = site::here()) {
+        const tn_nn_relu6_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_relu6_at(at.file, at.line, &a));
+    }
+    explicit relu6(const nn::module &m, site at = site::here()) {
+        this->same(m, "relu6", at);
+    }
+};
+}
+typedef rows::relu6<detail::as_objects> relu6;
+}
+namespace nn {
+struct hardtanh_options {
+    typedef hardtanh_options self_;
+    TNI_OPTION(double, min_val, -1)
+    TNI_OPTION(double, max_val, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardtanh : public detail::module_of<K, tn_nn_hardtanh_self> {
+  public:
+    explicit hardtanh(first_option<double> min_val = -1, double max_val = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardtanh_args a = {min_val.value, max_val, inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardtanh_at(at.file, at.line, &a));
+    }
+    explicit hardtanh(hardtanh_options o, site at = site::here()) {
+        const tn_nn_hardtanh_args a = {o.min_val, o.max_val, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardtanh_at(at.file, at.line, &a));
+    }
+    explicit hardtanh(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardtanh", at);
+    }
+};
+}
+typedef rows::hardtanh<detail::as_objects> hardtanh;
+}
+namespace nn {
+struct hardsigmoid_options {
+    typedef hardsigmoid_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardsigmoid : public detail::module_of<K, tn_nn_hardsigmoid_self> {
+  public:
+    explicit hardsigmoid(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardsigmoid_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardsigmoid_at(at.file, at.line, &a));
+    }
+    explicit hardsigmoid(hardsigmoid_options o, site at = site::here()) {
+        const tn_nn_hardsigmoid_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardsigmoid_at(at.file, at.line, &a));
+    }
+    explicit hardsigmoid(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardsigmoid", at);
+    }
+};
+}
+typedef rows::hardsigmoid<detail::as_objects> hardsigmoid;
+}
+namespace nn {
+struct hardswish_options {
+    typedef hardswish_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardswish : public detail::module_of<K, tn_nn_hardswish_self> {
+  public:
+    explicit hardswish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardswish_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardswish_at(at.file, at.line, &a));
+    }
+    explicit hardswish(hardswish_options o, site at = site::here()) {
+        const tn_nn_hardswish_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardswish_at(at.file, at.line, &a));
+    }
+    explicit hardswish(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardswish", at);
+    }
+};
+}
+typedef rows::hardswish<detail::as_objects> hardswish;
+}
+namespace nn {
+struct hardshrink_options {
+    typedef hardshrink_options self_;
+    TNI_OPTION(double, lambd, 0.5)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardshrink : public detail::module_of<K, tn_nn_hardshrink_self> {
+  public:
+    explicit hardshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardshrink_args a = {lambd.value, dtype, device, 0};
+        this->made(tn_nn_hardshrink_at(at.file, at.line, &a));
+    }
+    explicit hardshrink(hardshrink_options o, site at = site::here()) {
+        const tn_nn_hardshrink_args a = {o.lambd, o.dtype, o.device, 0};
+        this->made(tn_nn_hardshrink_at(at.file, at.line, &a));
+    }
+    explicit hardshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardshrink", at);
+    }
+};
+}
+typedef rows::hardshrink<detail::as_objects> hardshrink;
+}
+namespace nn {
+struct softshrink_options {
+    typedef softshrink_options self_;
+    TNI_OPTION(double, lambd, 0.5)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softshrink : public detail::module_of<K, tn_nn_softshrink_self> {
+  public:
+    explicit softshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softshrink_args a = {lambd.value, dtype, device, 0};
+        this->made(tn_nn_softshrink_at(at.file, at.line, &a));
+    }
+    explicit softshrink(softshrink_options o, site at = site::here()) {
+        const tn_nn_softshrink_args a = {o.lambd, o.dtype, o.device, 0};
+        this->made(tn_nn_softshrink_at(at.file, at.line, &a));
+    }
+    explicit softshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "softshrink", at);
+    }
+};
+}
+typedef rows::softshrink<detail::as_objects> softshrink;
+}
+namespace nn {
+struct threshold_options {
+    typedef threshold_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class threshold : public detail::module_of<K, tn_nn_threshold_self> {
+  public:
+    explicit threshold(double threshold_, double value, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_threshold_args a = {inplace.value, dtype, device, threshold_, value};
+        this->made(tn_nn_threshold_at(at.file, at.line, &a));
+    }
+    explicit threshold(double threshold_, double value, threshold_options o,
+        site at = site::here()) {
+        const tn_nn_threshold_args a = {o.inplace.value, o.dtype, o.device, threshold_, value};
+        this->made(tn_nn_threshold_at(at.file, at.line, &a));
+    }
+    explicit threshold(const nn::module &m, site at = site::here()) {
+        this->same(m, "threshold", at);
+    }
+};
+}
+typedef rows::threshold<detail::as_objects> threshold;
+}
+namespace nn {
 struct softmax_options {
     typedef softmax_options self_;
     TNI_OPTION(integer, dim, TN_NONE)
@@ -5190,6 +6087,61 @@ template <class K> class log_softmax : public detail::module_of<K, tn_nn_log_sof
 };
 }
 typedef rows::log_softmax<detail::as_objects> log_softmax;
+}
+namespace nn {
+struct softmin_options {
+    typedef softmin_options self_;
+    TNI_OPTION(integer, dim, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softmin : public detail::module_of<K, tn_nn_softmin_self> {
+  public:
+    explicit softmin(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softmin_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_softmin_at(at.file, at.line, &a));
+    }
+    explicit softmin(softmin_options o, site at = site::here()) {
+        const tn_nn_softmin_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_softmin_at(at.file, at.line, &a));
+    }
+    explicit softmin(const nn::module &m, site at = site::here()) {
+        this->same(m, "softmin", at);
+    }
+};
+}
+typedef rows::softmin<detail::as_objects> softmin;
+}
+namespace nn {
+struct softmax2d_options {
+    typedef softmax2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softmax2d : public detail::module_of<K, tn_nn_softmax2d_self> {
+  public:
+    explicit softmax2d(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_softmax2d_args a = {dtype, device, 0};
+        this->made(tn_nn_softmax2d_at(at.file, at.line, &a));
+    }
+    explicit softmax2d(softmax2d_options o, site at = site::here()) {
+        const tn_nn_softmax2d_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_softmax2d_at(at.file, at.line, &a));
+    }
+    explicit softmax2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "softmax2d", at);
+    }
+};
+}
+typedef rows::softmax2d<detail::as_objects> softmax2d;
 }
 namespace nn {
 struct multihead_attention_options {
@@ -8233,8 +9185,25 @@ TNI_TN_END
 #define tn_nn_tanh(...) tn::nn::rows::tanh<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softplus(...) tn::nn::rows::softplus<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softsign(...) tn::nn::rows::softsign<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_elu(...) tn::nn::rows::elu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_celu(...) tn::nn::rows::celu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_selu(...) tn::nn::rows::selu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rrelu(...) tn::nn::rows::rrelu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_mish(...) tn::nn::rows::mish<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_log_sigmoid(...) tn::nn::rows::log_sigmoid<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_tanhshrink(...) tn::nn::rows::tanhshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_glu(...) tn::nn::rows::glu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_relu6(...) tn::nn::rows::relu6<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardtanh(...) tn::nn::rows::hardtanh<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardsigmoid(...) tn::nn::rows::hardsigmoid<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardswish(...) tn::nn::rows::hardswish<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardshrink(...) tn::nn::rows::hardshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softshrink(...) tn::nn::rows::softshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_threshold(...) tn::nn::rows::threshold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmax(...) tn::nn::rows::softmax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_log_softmax(...) tn::nn::rows::log_softmax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softmin(...) tn::nn::rows::softmin<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softmax2d(...) tn::nn::rows::softmax2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention(...) \
     tn::nn::rows::multihead_attention<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention_forward(...) \
@@ -8823,13 +9792,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 77bc7b16d381 is the hash of the chapters above: who includes this refers to a symbol of
+/* ae22825dac44 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_77bc7b16d381;
+TN_API const char tn_nn_layout_ae22825dac44;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_77bc7b16d381;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_ae22825dac44;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -8847,7 +9816,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_77bc7b16d381 = 1;
+const char tn_nn_layout_ae22825dac44 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -12074,6 +13043,96 @@ TN_MODULE(softsign, "Softsign()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softsign()"),
           .forward = softsign_forward, .sample = ": (2,3)")
 
+ACTIVATION_FORWARD(elu, s->o.inplace ? tnp_elu_(x, s->o.alpha, 1, 1) : tnp_elu(x, s->o.alpha, 1, 1))
+TN_MODULE(elu, "ELU(float alpha=1.0, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_elu(.alpha = 0.5)"),
+          .repr = "alpha=, ?inplace=", .forward = elu_forward, .sample = ": (2,3) | alpha=0.5: (3)")
+
+ACTIVATION_FORWARD(celu, s->o.inplace ? tnp_celu_(x, s->o.alpha) : tnp_celu(x, s->o.alpha))
+TN_MODULE(celu, "CELU(float alpha=1.0, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_celu(.alpha = 0.5)"),
+          .repr = "alpha=, ?inplace=", .forward = celu_forward,
+          .sample = ": (2,3) | alpha=0.5: (3)")
+
+ACTIVATION_FORWARD(selu, s->o.inplace ? tnp_selu_(x) : tnp_selu(x))
+TN_MODULE(selu, "SELU(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_selu()"),
+          .repr = "?inplace=", .forward = selu_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(rrelu, s->o.inplace
+                              ? tnp_rrelu_(x, s->o.lower, s->o.upper, s->base.training, NULL)
+                              : tnp_rrelu(x, s->o.lower, s->o.upper, s->base.training, NULL))
+TN_MODULE(rrelu, "RReLU(float lower=0.125, float upper=0.3333333333333333, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_rrelu()"), .draws = "upper",
+          .repr = "lower=, upper=, ?inplace=", .forward = rrelu_forward,
+          .sample = ": (2,3) | lower=0.25 upper=0.5: (4,5)")
+
+ACTIVATION_FORWARD(mish, s->o.inplace ? tnp_mish_(x) : tnp_mish(x))
+TN_MODULE(mish, "Mish(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_mish()"),
+          .repr = "?inplace=", .forward = mish_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(log_sigmoid, tnp_log_sigmoid(x))
+TN_MODULE(log_sigmoid, "LogSigmoid()",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_log_sigmoid()"),
+          .forward = log_sigmoid_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(tanhshrink, tnp_tanhshrink(x))
+TN_MODULE(tanhshrink, "Tanhshrink()",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_tanhshrink()"),
+          .forward = tanhshrink_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(glu, tnp_glu(x, s->o.dim))
+TN_MODULE(glu, "GLU(int dim=-1)",
+          TN_DOC(.shapes = "input (*, 2 n, *) -> (*, n, *)", .example = "tn_nn_glu(.dim = 1)"),
+          .repr = "dim=", .forward = glu_forward, .sample = ": (2,6) | dim=1: (2,4,3)")
+
+ACTIVATION_FORWARD(relu6, s->o.inplace ? tnp_hardtanh_(x, 0, 6) : tnp_hardtanh(x, 0, 6))
+TN_MODULE(relu6, "ReLU6(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_relu6()"),
+          .repr = "?inplace=", .forward = relu6_forward, .sample = ": (2,3)")
+
+static bool hardtanh_build(tn_module *m) {
+    TN_SELF(hardtanh, s, m);
+    return s->o.max_val > s->o.min_val ||
+           tni_nn_error(TN_INVALID, "max_val (%g) must be greater than min_val (%g)", s->o.max_val,
+                        s->o.min_val);
+}
+ACTIVATION_FORWARD(hardtanh, s->o.inplace ? tnp_hardtanh_(x, s->o.min_val, s->o.max_val)
+                                          : tnp_hardtanh(x, s->o.min_val, s->o.max_val))
+TN_MODULE(hardtanh, "Hardtanh(float min_val=-1.0, float max_val=1.0, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardtanh(.max_val = 2)"),
+          .repr = "min_val=, max_val=, ?inplace=", .build = hardtanh_build,
+          .forward = hardtanh_forward, .sample = ": (2,3) | min_val=-0.25 max_val=0.5: (3)")
+
+ACTIVATION_FORWARD(hardsigmoid, s->o.inplace ? tnp_hardsigmoid_(x) : tnp_hardsigmoid(x))
+TN_MODULE(hardsigmoid, "Hardsigmoid(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardsigmoid()"),
+          .forward = hardsigmoid_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(hardswish, s->o.inplace ? tnp_hardswish_(x) : tnp_hardswish(x))
+TN_MODULE(hardswish, "Hardswish(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardswish()"),
+          .forward = hardswish_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(hardshrink, tnp_hardshrink(x, s->o.lambd))
+TN_MODULE(hardshrink, "Hardshrink(float lambd=0.5)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardshrink(.lambd = 1)"),
+          .repr = "lambd", .forward = hardshrink_forward, .sample = ": (2,3) | 0.25: (3)")
+
+ACTIVATION_FORWARD(softshrink, tnp_softshrink(x, s->o.lambd))
+TN_MODULE(softshrink, "Softshrink(float lambd=0.5)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softshrink(.lambd = 1)"),
+          .repr = "lambd", .forward = softshrink_forward, .sample = ": (2,3) | 0.25: (3)")
+
+ACTIVATION_FORWARD(threshold,
+                   s->o.inplace ? tnp_threshold_(x, tn_float(s->o.threshold), tn_float(s->o.value))
+                                : tnp_threshold(x, tn_float(s->o.threshold), tn_float(s->o.value)))
+TN_MODULE(threshold, "Threshold(float threshold, float value, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_threshold(0.1, 20)"),
+          .repr = "threshold=, value=, ?inplace=", .forward = threshold_forward,
+          .sample = "0.1 2.0: (2,3) | -0.25 0.5: (3)")
+
 static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
     int n = tn_ndim(x);
     return dim != TN_NONE ? dim : n == 0 || n == 1 || n == 3 ? 0 : 1;
@@ -12087,6 +13146,25 @@ ACTIVATION_FORWARD(log_softmax, tnp_log_softmax(x, activation_dim(x, s->o.dim), 
 TN_MODULE(log_softmax, "LogSoftmax(int? dim=None)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_log_softmax(.dim = 1)"),
           .repr = "dim=", .forward = log_softmax_forward, .sample = "dim=1: (2,3)")
+
+ACTIVATION_FORWARD(softmin, tnp_softmax(tnp_neg(x), activation_dim(x, s->o.dim), TN_NO_DTYPE))
+TN_MODULE(softmin, "Softmin(int? dim=None)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softmin(.dim = 1)"),
+          .repr = "dim=", .forward = softmin_forward, .sample = "dim=1: (2,3) | : (4)")
+
+static bool softmax2d_forward(tn_mframe *f) {
+    TN_FORWARD(softmax2d, s, a, f);
+    int n = tn_ndim(a->input);
+    (void)s;
+    if (n != 3 && n != 4)
+        return tni_nn_error(TN_INVALID, "Softmax2d: expected input to be 3D or 4D, got %dD instead",
+                            n);
+    return (f->out[0] = tnp_softmax(a->input, -3, TN_NO_DTYPE)) != NULL;
+}
+TN_MODULE(softmax2d, "Softmax2d()",
+          TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> the same",
+                 .example = "tn_nn_softmax2d()"),
+          .forward = softmax2d_forward, .sample = ": (2,3,2,2) | : (3,2,2)")
 
 #undef ACTIVATION_FORWARD
 
@@ -16698,6 +17776,331 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NU
     NULL, 0, 0, offsetof(tn_nn_softsign_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_elu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_elu);
+static const tn_param tni_params_nn_elu[] = {
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_elu_args, alpha), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_elu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_elu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_elu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_elu_args tni_defaults_nn_elu = {1, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_elu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_elu = {tni_params_nn_elu, &tni_defaults_nn_elu, tni_names_nn_elu,
+    NULL, 4, 0, 0, 0, sizeof(tn_nn_elu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_elu) = {"ELU", &tni_make_elu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_elu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_celu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_celu);
+static const tn_param tni_params_nn_celu[] = {
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_celu_args, alpha), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_celu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_celu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_celu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_celu_args tni_defaults_nn_celu = {1, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_celu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_celu = {tni_params_nn_celu, &tni_defaults_nn_celu, tni_names_nn_celu,
+    NULL, 4, 0, 0, 0, sizeof(tn_nn_celu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_celu) = {"CELU", &tni_make_celu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_celu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_selu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_selu);
+static const tn_param tni_params_nn_selu[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_selu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_selu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_selu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_selu_args tni_defaults_nn_selu = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_selu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_selu = {tni_params_nn_selu, &tni_defaults_nn_selu, tni_names_nn_selu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_selu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_selu) = {"SELU", &tni_make_selu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_selu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rrelu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rrelu);
+static const tn_param tni_params_nn_rrelu[] = {
+    {"lower", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, lower), 0, -1, NULL},
+    {"upper", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, upper), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rrelu_args tni_defaults_nn_rrelu = {0.125, 0.3333333333333333, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_rrelu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rrelu = {tni_params_nn_rrelu, &tni_defaults_nn_rrelu,
+    tni_names_nn_rrelu, NULL, 5, 0, 0, 0, sizeof(tn_nn_rrelu_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rrelu) = {"RReLU", &tni_make_rrelu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_rrelu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_mish);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_mish);
+static const tn_param tni_params_nn_mish[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_mish_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mish_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mish_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_mish_args tni_defaults_nn_mish = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_mish[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_mish = {tni_params_nn_mish, &tni_defaults_nn_mish, tni_names_nn_mish,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_mish_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_mish) = {"Mish", &tni_make_mish, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_mish_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_log_sigmoid);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_log_sigmoid);
+static const tn_param tni_params_nn_log_sigmoid[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_sigmoid_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_sigmoid_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_log_sigmoid_args tni_defaults_nn_log_sigmoid = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_log_sigmoid[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_log_sigmoid = {tni_params_nn_log_sigmoid,
+    &tni_defaults_nn_log_sigmoid, tni_names_nn_log_sigmoid, NULL, 2, 0, 0, 0,
+    sizeof(tn_nn_log_sigmoid_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_sigmoid) = {"LogSigmoid", &tni_make_log_sigmoid, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_log_sigmoid_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_tanhshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_tanhshrink);
+static const tn_param tni_params_nn_tanhshrink[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanhshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanhshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_tanhshrink_args tni_defaults_nn_tanhshrink = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_tanhshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_tanhshrink = {tni_params_nn_tanhshrink, &tni_defaults_nn_tanhshrink,
+    tni_names_nn_tanhshrink, NULL, 2, 0, 0, 0, sizeof(tn_nn_tanhshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanhshrink) = {"Tanhshrink", &tni_make_tanhshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_tanhshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_glu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_glu);
+static const tn_param tni_params_nn_glu[] = {
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_glu_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_glu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_glu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_glu_args tni_defaults_nn_glu = {-1, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_glu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_glu = {tni_params_nn_glu, &tni_defaults_nn_glu, tni_names_nn_glu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_glu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_glu) = {"GLU", &tni_make_glu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_glu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_relu6);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu6);
+static const tn_param tni_params_nn_relu6[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_relu6_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu6_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu6_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_relu6_args tni_defaults_nn_relu6 = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_relu6[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_relu6 = {tni_params_nn_relu6, &tni_defaults_nn_relu6,
+    tni_names_nn_relu6, NULL, 3, 0, 0, 0, sizeof(tn_nn_relu6_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu6) = {"ReLU6", &tni_make_relu6, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_relu6_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardtanh);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardtanh);
+static const tn_param tni_params_nn_hardtanh[] = {
+    {"min_val", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, min_val), 0, -1, NULL},
+    {"max_val", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, max_val), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_hardtanh_args tni_defaults_nn_hardtanh = {-1, 1, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardtanh[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardtanh = {tni_params_nn_hardtanh, &tni_defaults_nn_hardtanh,
+    tni_names_nn_hardtanh, NULL, 5, 0, 0, 0, sizeof(tn_nn_hardtanh_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardtanh) = {"Hardtanh", &tni_make_hardtanh, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardtanh_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardsigmoid);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardsigmoid);
+static const tn_param tni_params_nn_hardsigmoid[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardsigmoid_args tni_defaults_nn_hardsigmoid = {false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardsigmoid[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardsigmoid = {tni_params_nn_hardsigmoid,
+    &tni_defaults_nn_hardsigmoid, tni_names_nn_hardsigmoid, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_hardsigmoid_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardsigmoid) = {"Hardsigmoid", &tni_make_hardsigmoid, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardsigmoid_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardswish);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardswish);
+static const tn_param tni_params_nn_hardswish[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardswish_args tni_defaults_nn_hardswish = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardswish[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardswish = {tni_params_nn_hardswish, &tni_defaults_nn_hardswish,
+    tni_names_nn_hardswish, NULL, 3, 0, 0, 0, sizeof(tn_nn_hardswish_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardswish) = {"Hardswish", &tni_make_hardswish, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardswish_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardshrink);
+static const tn_param tni_params_nn_hardshrink[] = {
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, lambd), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardshrink_args tni_defaults_nn_hardshrink = {0.5, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardshrink = {tni_params_nn_hardshrink, &tni_defaults_nn_hardshrink,
+    tni_names_nn_hardshrink, NULL, 3, 0, 0, 0, sizeof(tn_nn_hardshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardshrink) = {"Hardshrink", &tni_make_hardshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softshrink);
+static const tn_param tni_params_nn_softshrink[] = {
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, lambd), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_softshrink_args tni_defaults_nn_softshrink = {0.5, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softshrink = {tni_params_nn_softshrink, &tni_defaults_nn_softshrink,
+    tni_names_nn_softshrink, NULL, 3, 0, 0, 0, sizeof(tn_nn_softshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softshrink) = {"Softshrink", &tni_make_softshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_threshold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_threshold);
+static const tn_param tni_params_nn_threshold[] = {
+    {"threshold", TN_T_FLOAT, 0, offsetof(tn_nn_threshold_args, threshold), 0, -1, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_threshold_args, value), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_threshold_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_threshold_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_threshold_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_threshold_args tni_defaults_nn_threshold = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0,
+    0};
+static const char *const tni_names_nn_threshold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_threshold = {tni_params_nn_threshold, &tni_defaults_nn_threshold,
+    tni_names_nn_threshold, NULL, 5, 0, 0, 0, sizeof(tn_nn_threshold_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_threshold) = {"Threshold", &tni_make_threshold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_threshold_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_softmax);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmax);
 static const tn_param tni_params_nn_softmax[] = {
@@ -16740,6 +18143,47 @@ TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
     NULL, 0, 0, offsetof(tn_nn_log_softmax_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softmin);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmin);
+static const tn_param tni_params_nn_softmin[] = {
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_softmin_args tni_defaults_nn_softmin = {TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softmin[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softmin = {tni_params_nn_softmin, &tni_defaults_nn_softmin,
+    tni_names_nn_softmin, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmin_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmin) = {"Softmin", &tni_make_softmin, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softmin_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softmax2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmax2d);
+static const tn_param tni_params_nn_softmax2d[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_softmax2d_args tni_defaults_nn_softmax2d = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softmax2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softmax2d = {tni_params_nn_softmax2d, &tni_defaults_nn_softmax2d,
+    tni_names_nn_softmax2d, NULL, 2, 0, 0, 0, sizeof(tn_nn_softmax2d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax2d) = {"Softmax2d", &tni_make_softmax2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softmax2d_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_multihead_attention);
@@ -19038,8 +20482,25 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_tanh,
         &tni_module_softplus,
         &tni_module_softsign,
+        &tni_module_elu,
+        &tni_module_celu,
+        &tni_module_selu,
+        &tni_module_rrelu,
+        &tni_module_mish,
+        &tni_module_log_sigmoid,
+        &tni_module_tanhshrink,
+        &tni_module_glu,
+        &tni_module_relu6,
+        &tni_module_hardtanh,
+        &tni_module_hardsigmoid,
+        &tni_module_hardswish,
+        &tni_module_hardshrink,
+        &tni_module_softshrink,
+        &tni_module_threshold,
         &tni_module_softmax,
         &tni_module_log_softmax,
+        &tni_module_softmin,
+        &tni_module_softmax2d,
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
@@ -19185,6 +20646,119 @@ TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device) {
     const tn_nn_softsign_args a = {dtype, device, 0};
     return tn_nn_softsign_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_elu_at(const char *file, int line, const tn_nn_elu_args *args) {
+    return tn_module_make(file, line, &tni_module_elu, args);
+}
+TN_API tn_module *tnp_nn_elu(double alpha, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_elu_args a = {alpha, inplace, dtype, device, 0};
+    return tn_nn_elu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_celu_at(const char *file, int line, const tn_nn_celu_args *args) {
+    return tn_module_make(file, line, &tni_module_celu, args);
+}
+TN_API tn_module *tnp_nn_celu(double alpha, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_celu_args a = {alpha, inplace, dtype, device, 0};
+    return tn_nn_celu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_selu_at(const char *file, int line, const tn_nn_selu_args *args) {
+    return tn_module_make(file, line, &tni_module_selu, args);
+}
+TN_API tn_module *tnp_nn_selu(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_selu_args a = {inplace, dtype, device, 0};
+    return tn_nn_selu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rrelu_at(const char *file, int line, const tn_nn_rrelu_args *args) {
+    return tn_module_make(file, line, &tni_module_rrelu, args);
+}
+TN_API tn_module *tnp_nn_rrelu(double lower, double upper, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_rrelu_args a = {lower, upper, inplace, dtype, device, 0};
+    return tn_nn_rrelu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_mish_at(const char *file, int line, const tn_nn_mish_args *args) {
+    return tn_module_make(file, line, &tni_module_mish, args);
+}
+TN_API tn_module *tnp_nn_mish(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_mish_args a = {inplace, dtype, device, 0};
+    return tn_nn_mish_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_log_sigmoid_at(const char *file, int line,
+    const tn_nn_log_sigmoid_args *args) {
+    return tn_module_make(file, line, &tni_module_log_sigmoid, args);
+}
+TN_API tn_module *tnp_nn_log_sigmoid(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_log_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_log_sigmoid_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_tanhshrink_at(const char *file, int line,
+    const tn_nn_tanhshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_tanhshrink, args);
+}
+TN_API tn_module *tnp_nn_tanhshrink(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_tanhshrink_args a = {dtype, device, 0};
+    return tn_nn_tanhshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_glu_at(const char *file, int line, const tn_nn_glu_args *args) {
+    return tn_module_make(file, line, &tni_module_glu, args);
+}
+TN_API tn_module *tnp_nn_glu(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_glu_args a = {dim, dtype, device, 0};
+    return tn_nn_glu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_relu6_at(const char *file, int line, const tn_nn_relu6_args *args) {
+    return tn_module_make(file, line, &tni_module_relu6, args);
+}
+TN_API tn_module *tnp_nn_relu6(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_relu6_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu6_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardtanh_at(const char *file, int line, const tn_nn_hardtanh_args *args) {
+    return tn_module_make(file, line, &tni_module_hardtanh, args);
+}
+TN_API tn_module *tnp_nn_hardtanh(double min_val, double max_val, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_hardtanh_args a = {min_val, max_val, inplace, dtype, device, 0};
+    return tn_nn_hardtanh_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardsigmoid_at(const char *file, int line,
+    const tn_nn_hardsigmoid_args *args) {
+    return tn_module_make(file, line, &tni_module_hardsigmoid, args);
+}
+TN_API tn_module *tnp_nn_hardsigmoid(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardsigmoid_args a = {inplace, dtype, device, 0};
+    return tn_nn_hardsigmoid_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardswish_at(const char *file, int line, const tn_nn_hardswish_args *args) {
+    return tn_module_make(file, line, &tni_module_hardswish, args);
+}
+TN_API tn_module *tnp_nn_hardswish(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardswish_args a = {inplace, dtype, device, 0};
+    return tn_nn_hardswish_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardshrink_at(const char *file, int line,
+    const tn_nn_hardshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_hardshrink, args);
+}
+TN_API tn_module *tnp_nn_hardshrink(double lambd, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardshrink_args a = {lambd, dtype, device, 0};
+    return tn_nn_hardshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softshrink_at(const char *file, int line,
+    const tn_nn_softshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_softshrink, args);
+}
+TN_API tn_module *tnp_nn_softshrink(double lambd, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softshrink_args a = {lambd, dtype, device, 0};
+    return tn_nn_softshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_threshold_at(const char *file, int line, const tn_nn_threshold_args *args) {
+    return tn_module_make(file, line, &tni_module_threshold, args);
+}
+TN_API tn_module *tnp_nn_threshold(double threshold, double value, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_threshold_args a = {inplace, dtype, device, threshold, value};
+    return tn_nn_threshold_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args) {
     return tn_module_make(file, line, &tni_module_softmax, args);
 }
@@ -19199,6 +20773,20 @@ TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
 TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device) {
     const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
     return tn_nn_log_softmax_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softmin_at(const char *file, int line, const tn_nn_softmin_args *args) {
+    return tn_module_make(file, line, &tni_module_softmin, args);
+}
+TN_API tn_module *tnp_nn_softmin(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softmin_args a = {dim, dtype, device, 0};
+    return tn_nn_softmin_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line, const tn_nn_softmax2d_args *args) {
+    return tn_module_make(file, line, &tni_module_softmax2d, args);
+}
+TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softmax2d_args a = {dtype, device, 0};
+    return tn_nn_softmax2d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args) {
@@ -20572,10 +22160,44 @@ TNI_EXTERN_C_END
 #define tnp_nn_softplus TNI_JOIN(TN_PREFIX, tnp_nn_softplus)
 #define tn_nn_softsign_at TNI_JOIN(TN_PREFIX, tn_nn_softsign_at)
 #define tnp_nn_softsign TNI_JOIN(TN_PREFIX, tnp_nn_softsign)
+#define tn_nn_elu_at TNI_JOIN(TN_PREFIX, tn_nn_elu_at)
+#define tnp_nn_elu TNI_JOIN(TN_PREFIX, tnp_nn_elu)
+#define tn_nn_celu_at TNI_JOIN(TN_PREFIX, tn_nn_celu_at)
+#define tnp_nn_celu TNI_JOIN(TN_PREFIX, tnp_nn_celu)
+#define tn_nn_selu_at TNI_JOIN(TN_PREFIX, tn_nn_selu_at)
+#define tnp_nn_selu TNI_JOIN(TN_PREFIX, tnp_nn_selu)
+#define tn_nn_rrelu_at TNI_JOIN(TN_PREFIX, tn_nn_rrelu_at)
+#define tnp_nn_rrelu TNI_JOIN(TN_PREFIX, tnp_nn_rrelu)
+#define tn_nn_mish_at TNI_JOIN(TN_PREFIX, tn_nn_mish_at)
+#define tnp_nn_mish TNI_JOIN(TN_PREFIX, tnp_nn_mish)
+#define tn_nn_log_sigmoid_at TNI_JOIN(TN_PREFIX, tn_nn_log_sigmoid_at)
+#define tnp_nn_log_sigmoid TNI_JOIN(TN_PREFIX, tnp_nn_log_sigmoid)
+#define tn_nn_tanhshrink_at TNI_JOIN(TN_PREFIX, tn_nn_tanhshrink_at)
+#define tnp_nn_tanhshrink TNI_JOIN(TN_PREFIX, tnp_nn_tanhshrink)
+#define tn_nn_glu_at TNI_JOIN(TN_PREFIX, tn_nn_glu_at)
+#define tnp_nn_glu TNI_JOIN(TN_PREFIX, tnp_nn_glu)
+#define tn_nn_relu6_at TNI_JOIN(TN_PREFIX, tn_nn_relu6_at)
+#define tnp_nn_relu6 TNI_JOIN(TN_PREFIX, tnp_nn_relu6)
+#define tn_nn_hardtanh_at TNI_JOIN(TN_PREFIX, tn_nn_hardtanh_at)
+#define tnp_nn_hardtanh TNI_JOIN(TN_PREFIX, tnp_nn_hardtanh)
+#define tn_nn_hardsigmoid_at TNI_JOIN(TN_PREFIX, tn_nn_hardsigmoid_at)
+#define tnp_nn_hardsigmoid TNI_JOIN(TN_PREFIX, tnp_nn_hardsigmoid)
+#define tn_nn_hardswish_at TNI_JOIN(TN_PREFIX, tn_nn_hardswish_at)
+#define tnp_nn_hardswish TNI_JOIN(TN_PREFIX, tnp_nn_hardswish)
+#define tn_nn_hardshrink_at TNI_JOIN(TN_PREFIX, tn_nn_hardshrink_at)
+#define tnp_nn_hardshrink TNI_JOIN(TN_PREFIX, tnp_nn_hardshrink)
+#define tn_nn_softshrink_at TNI_JOIN(TN_PREFIX, tn_nn_softshrink_at)
+#define tnp_nn_softshrink TNI_JOIN(TN_PREFIX, tnp_nn_softshrink)
+#define tn_nn_threshold_at TNI_JOIN(TN_PREFIX, tn_nn_threshold_at)
+#define tnp_nn_threshold TNI_JOIN(TN_PREFIX, tnp_nn_threshold)
 #define tn_nn_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_softmax_at)
 #define tnp_nn_softmax TNI_JOIN(TN_PREFIX, tnp_nn_softmax)
 #define tn_nn_log_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_log_softmax_at)
 #define tnp_nn_log_softmax TNI_JOIN(TN_PREFIX, tnp_nn_log_softmax)
+#define tn_nn_softmin_at TNI_JOIN(TN_PREFIX, tn_nn_softmin_at)
+#define tnp_nn_softmin TNI_JOIN(TN_PREFIX, tnp_nn_softmin)
+#define tn_nn_softmax2d_at TNI_JOIN(TN_PREFIX, tn_nn_softmax2d_at)
+#define tnp_nn_softmax2d TNI_JOIN(TN_PREFIX, tnp_nn_softmax2d)
 #define tn_nn_multihead_attention_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_at)
 #define tnp_nn_multihead_attention TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention)
 #define tn_nn_multihead_attention_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_forward_at)
@@ -20808,7 +22430,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_77bc7b16d381 TNI_JOIN(TN_PREFIX, tn_nn_layout_77bc7b16d381)
+#define tn_nn_layout_ae22825dac44 TNI_JOIN(TN_PREFIX, tn_nn_layout_ae22825dac44)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -20903,10 +22525,44 @@ TNI_EXTERN_C_END
 #define tnp_nn_softplus (*tni_at_tnp_nn_softplus)
 #define tn_nn_softsign_at (*tni_at_tn_nn_softsign_at)
 #define tnp_nn_softsign (*tni_at_tnp_nn_softsign)
+#define tn_nn_elu_at (*tni_at_tn_nn_elu_at)
+#define tnp_nn_elu (*tni_at_tnp_nn_elu)
+#define tn_nn_celu_at (*tni_at_tn_nn_celu_at)
+#define tnp_nn_celu (*tni_at_tnp_nn_celu)
+#define tn_nn_selu_at (*tni_at_tn_nn_selu_at)
+#define tnp_nn_selu (*tni_at_tnp_nn_selu)
+#define tn_nn_rrelu_at (*tni_at_tn_nn_rrelu_at)
+#define tnp_nn_rrelu (*tni_at_tnp_nn_rrelu)
+#define tn_nn_mish_at (*tni_at_tn_nn_mish_at)
+#define tnp_nn_mish (*tni_at_tnp_nn_mish)
+#define tn_nn_log_sigmoid_at (*tni_at_tn_nn_log_sigmoid_at)
+#define tnp_nn_log_sigmoid (*tni_at_tnp_nn_log_sigmoid)
+#define tn_nn_tanhshrink_at (*tni_at_tn_nn_tanhshrink_at)
+#define tnp_nn_tanhshrink (*tni_at_tnp_nn_tanhshrink)
+#define tn_nn_glu_at (*tni_at_tn_nn_glu_at)
+#define tnp_nn_glu (*tni_at_tnp_nn_glu)
+#define tn_nn_relu6_at (*tni_at_tn_nn_relu6_at)
+#define tnp_nn_relu6 (*tni_at_tnp_nn_relu6)
+#define tn_nn_hardtanh_at (*tni_at_tn_nn_hardtanh_at)
+#define tnp_nn_hardtanh (*tni_at_tnp_nn_hardtanh)
+#define tn_nn_hardsigmoid_at (*tni_at_tn_nn_hardsigmoid_at)
+#define tnp_nn_hardsigmoid (*tni_at_tnp_nn_hardsigmoid)
+#define tn_nn_hardswish_at (*tni_at_tn_nn_hardswish_at)
+#define tnp_nn_hardswish (*tni_at_tnp_nn_hardswish)
+#define tn_nn_hardshrink_at (*tni_at_tn_nn_hardshrink_at)
+#define tnp_nn_hardshrink (*tni_at_tnp_nn_hardshrink)
+#define tn_nn_softshrink_at (*tni_at_tn_nn_softshrink_at)
+#define tnp_nn_softshrink (*tni_at_tnp_nn_softshrink)
+#define tn_nn_threshold_at (*tni_at_tn_nn_threshold_at)
+#define tnp_nn_threshold (*tni_at_tnp_nn_threshold)
 #define tn_nn_softmax_at (*tni_at_tn_nn_softmax_at)
 #define tnp_nn_softmax (*tni_at_tnp_nn_softmax)
 #define tn_nn_log_softmax_at (*tni_at_tn_nn_log_softmax_at)
 #define tnp_nn_log_softmax (*tni_at_tnp_nn_log_softmax)
+#define tn_nn_softmin_at (*tni_at_tn_nn_softmin_at)
+#define tnp_nn_softmin (*tni_at_tnp_nn_softmin)
+#define tn_nn_softmax2d_at (*tni_at_tn_nn_softmax2d_at)
+#define tnp_nn_softmax2d (*tni_at_tnp_nn_softmax2d)
 #define tn_nn_multihead_attention_at (*tni_at_tn_nn_multihead_attention_at)
 #define tnp_nn_multihead_attention (*tni_at_tnp_nn_multihead_attention)
 #define tn_nn_multihead_attention_forward_at (*tni_at_tn_nn_multihead_attention_forward_at)
@@ -21235,10 +22891,44 @@ TNI_EXTERN_C_END
     X(tnp_nn_softplus) \
     X(tn_nn_softsign_at) \
     X(tnp_nn_softsign) \
+    X(tn_nn_elu_at) \
+    X(tnp_nn_elu) \
+    X(tn_nn_celu_at) \
+    X(tnp_nn_celu) \
+    X(tn_nn_selu_at) \
+    X(tnp_nn_selu) \
+    X(tn_nn_rrelu_at) \
+    X(tnp_nn_rrelu) \
+    X(tn_nn_mish_at) \
+    X(tnp_nn_mish) \
+    X(tn_nn_log_sigmoid_at) \
+    X(tnp_nn_log_sigmoid) \
+    X(tn_nn_tanhshrink_at) \
+    X(tnp_nn_tanhshrink) \
+    X(tn_nn_glu_at) \
+    X(tnp_nn_glu) \
+    X(tn_nn_relu6_at) \
+    X(tnp_nn_relu6) \
+    X(tn_nn_hardtanh_at) \
+    X(tnp_nn_hardtanh) \
+    X(tn_nn_hardsigmoid_at) \
+    X(tnp_nn_hardsigmoid) \
+    X(tn_nn_hardswish_at) \
+    X(tnp_nn_hardswish) \
+    X(tn_nn_hardshrink_at) \
+    X(tnp_nn_hardshrink) \
+    X(tn_nn_softshrink_at) \
+    X(tnp_nn_softshrink) \
+    X(tn_nn_threshold_at) \
+    X(tnp_nn_threshold) \
     X(tn_nn_softmax_at) \
     X(tnp_nn_softmax) \
     X(tn_nn_log_softmax_at) \
     X(tnp_nn_log_softmax) \
+    X(tn_nn_softmin_at) \
+    X(tnp_nn_softmin) \
+    X(tn_nn_softmax2d_at) \
+    X(tnp_nn_softmax2d) \
     X(tn_nn_multihead_attention_at) \
     X(tnp_nn_multihead_attention) \
     X(tn_nn_multihead_attention_forward_at) \
@@ -21475,14 +23165,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"77bc7b16d381", at, 328};
+    static const tn_exports all = {"ae22825dac44", at, 362};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 328 || strcmp(e->layout, "77bc7b16d381") != 0) return false;
+    if (!e || e->n != 362 || strcmp(e->layout, "ae22825dac44") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

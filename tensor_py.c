@@ -2581,6 +2581,10 @@ static const char *const py_docs_comment[] = {
     /* allclose */
     "Whether isclose holds for all pairs, as a 0-dim bool.\n"
     "self, other (*) broadcast -> bool ()",
+    /* alpha_dropout */
+    "In training, sets each element with probability p to the lowest value of selu, then scales and\n"
+    "shifts all so that mean 0 and variance 1 stay. Otherwise returns the input itself.\n"
+    "input (*) -> (*), floating",
     /* amax */
     "The largest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements\n"
     "share the gradient.\n"
@@ -2718,6 +2722,10 @@ static const char *const py_docs_comment[] = {
     /* ceil */
     "The smallest integer that is not below self.\n"
     "(*) -> (*)",
+    /* celu */
+    "max(0, self) + min(0, alpha * (e^(self / alpha) - 1)).\n"
+    "J. Barron, Continuously Differentiable Exponential Linear Units, 2017.\n"
+    "(*) -> (*), floating",
     /* channel_shuffle */
     "The channels (dimension 1) in another order: the first of each group, then the second of each,\n"
     "and so on. X. Zhang et al., ShuffleNet, 2018. Channels-last images stay so.\n"
@@ -2977,6 +2985,10 @@ static const char *const py_docs_comment[] = {
     /* eye_m */
     "An n x m matrix with ones on the diagonal and zeros elsewhere.\n"
     "-> (n, m)",
+    /* feature_alpha_dropout */
+    "alpha_dropout of whole channels: all elements with the same first two numbers are dropped\n"
+    "together.\n"
+    "input (N, C, *) -> (N, C, *), floating",
     /* fft_fft */
     "The discrete Fourier transform along dim, of length n: self is cropped or gets zeros behind it.\n"
     "\n"
@@ -3141,11 +3153,21 @@ static const char *const py_docs_comment[] = {
     "A = Q R, packed: R on and above the diagonal, below it the vectors of the reflections whose\n"
     "product Q is; tau are their factors.\n"
     "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
+    /* glu */
+    "The first half of self along dim, times the sigmoid of the second.\n"
+    "Y. Dauphin et al., Language Modeling with Gated Convolutional Networks, 2017.\n"
+    "(*, 2 n, *) -> (*, n, *), floating",
+    /* glu_gate */
+    "self * sigmoid(gate).\n"
+    "(*), (*) -> (*), floating",
     /* gt */
     "self > other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
     /* hardshrink */
     "0 where self is in [-lambd, lambd], else self.\n"
+    "(*) -> (*), floating",
+    /* hardsigmoid */
+    "clamp(self + 3, 0, 6) / 6.\n"
     "(*) -> (*), floating",
     /* hardswish */
     "self * clamp(self + 3, 0, 6) / 6.\n"
@@ -3441,6 +3463,9 @@ static const char *const py_docs_comment[] = {
     /* log_normal */
     "Fills self with numbers whose logarithm is normal, of the given mean and standard deviation.\n"
     "self (*) -> self",
+    /* log_sigmoid */
+    "log(1 / (1 + e^-self)), without overflow: the exponential is of -|self|.\n"
+    "(*) -> (*), floating",
     /* log_softmax */
     "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if\n"
     "it is given.\n"
@@ -3580,6 +3605,10 @@ static const char *const py_docs_comment[] = {
     /* minimum */
     "The smaller element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
     "(*), (*) -> broadcast",
+    /* mish */
+    "self * tanh(log(1 + e^self)).\n"
+    "D. Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.\n"
+    "(*) -> (*), floating",
     /* mm */
     "The product of two matrices, without broadcasting.\n"
     "self (m, k), mat2 (k, n) -> (m, n)",
@@ -3813,6 +3842,14 @@ static const char *const py_docs_comment[] = {
     /* round */
     "The nearest integer; halves go to the even one.\n"
     "(*) -> (*)",
+    /* rrelu */
+    "self where it is above 0, else self times a slope: in training one drawn for each element from\n"
+    "[lower, upper), otherwise (lower + upper) / 2.\n"
+    "(*) -> (*), floating",
+    /* rrelu_noise */
+    "The factors of rrelu in training: 1 where self is above 0 or NaN, else a number drawn uniformly\n"
+    "from [lower, upper). Of half types they are float32.\n"
+    "(*) -> (*), floating",
     /* rsqrt */
     "1 / sqrt(self).\n"
     "(*) -> (*), floating",
@@ -3842,6 +3879,10 @@ static const char *const py_docs_comment[] = {
     /* select */
     "The part of self at one position along dim, without that dimension. A view.\n"
     "self (n, m) -> (m)",
+    /* selu */
+    "elu with the two numbers for which mean 0 and variance 1 are kept from layer to layer.\n"
+    "G. Klambauer et al., Self-Normalizing Neural Networks, 2017.\n"
+    "(*) -> (*), floating",
     /* sgn */
     "self / |self|, and 0 for 0: the sign of a real number, the direction of a complex one.\n"
     "(*) -> (*)",
@@ -4064,6 +4105,9 @@ static const char *const py_docs_comment[] = {
     /* tanh_backward */
     "grad_output * (1 - output^2); for complex numbers the bracket is conjugated.\n"
     "(*), (*) -> (*)",
+    /* tanhshrink */
+    "self - tanh(self).\n"
+    "(*) -> (*)",
     /* threshold */
     "self where it is above threshold, else value. For integers both numbers lose their fraction.\n"
     "(*) -> (*)",
@@ -4173,6 +4217,7 @@ static const char *const py_docs_place[] = {
     NULL /* all */,
     NULL /* all_dims */,
     NULL /* allclose */,
+    NULL /* alpha_dropout */,
     NULL /* amax */,
     NULL /* amin */,
     NULL /* aminmax */,
@@ -4212,6 +4257,7 @@ static const char *const py_docs_place[] = {
     NULL /* cat */,
     NULL /* cauchy */,
     NULL /* ceil */,
+    "nn.functional.celu_" /* celu */,
     "nn.functional.channel_shuffle" /* channel_shuffle */,
     NULL /* cholesky_inverse */,
     NULL /* cholesky_solve */,
@@ -4286,6 +4332,7 @@ static const char *const py_docs_place[] = {
     NULL /* exponential */,
     NULL /* eye */,
     NULL /* eye_m */,
+    NULL /* feature_alpha_dropout */,
     "fft.fft" /* fft_fft */,
     "fft.fft2" /* fft_fft2 */,
     "fft.fftfreq" /* fft_fftfreq */,
@@ -4333,8 +4380,11 @@ static const char *const py_docs_place[] = {
     NULL /* gelu_tanh */,
     NULL /* geometric */,
     NULL /* geqrf */,
+    "nn.functional.glu" /* glu */,
+    NULL /* glu_gate */,
     NULL /* gt */,
     NULL /* hardshrink */,
+    NULL /* hardsigmoid */,
     NULL /* hardswish */,
     "nn.functional.hardtanh_" /* hardtanh */,
     NULL /* heaviside */,
@@ -4417,6 +4467,7 @@ static const char *const py_docs_place[] = {
     "special.log1p" /* log1p */,
     NULL /* log2 */,
     NULL /* log_normal */,
+    "nn.functional.logsigmoid" /* log_sigmoid */,
     "special.log_softmax" /* log_softmax */,
     NULL /* log_softmax_backward */,
     NULL /* logaddexp */,
@@ -4458,6 +4509,7 @@ static const char *const py_docs_place[] = {
     NULL /* min_dim */,
     NULL /* min_other */,
     NULL /* minimum */,
+    NULL /* mish */,
     NULL /* mm */,
     NULL /* mode */,
     NULL /* movedim */,
@@ -4525,6 +4577,8 @@ static const char *const py_docs_place[] = {
     NULL /* reshape */,
     NULL /* roll */,
     "special.round" /* round */,
+    "nn.functional.rrelu_" /* rrelu */,
+    NULL /* rrelu_noise */,
     NULL /* rsqrt */,
     NULL /* rsub */,
     "nn.functional.scaled_dot_product_attention" /* scaled_dot_product_attention */,
@@ -4533,6 +4587,7 @@ static const char *const py_docs_place[] = {
     NULL /* scatter_value */,
     NULL /* searchsorted */,
     NULL /* select */,
+    "nn.functional.selu_" /* selu */,
     NULL /* sgn */,
     "nn.functional.sigmoid special.expit" /* sigmoid */,
     NULL /* sigmoid_backward */,
@@ -4604,6 +4659,7 @@ static const char *const py_docs_place[] = {
     NULL /* tan */,
     "nn.functional.tanh" /* tanh */,
     NULL /* tanh_backward */,
+    "nn.functional.tanhshrink" /* tanhshrink */,
     "nn.functional.threshold_" /* threshold */,
     NULL /* threshold_backward */,
     NULL /* to */,

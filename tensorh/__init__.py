@@ -39,12 +39,10 @@ _LAZY_NAMES = {
     "will_it_fit": "_plan",
 } | dict.fromkeys(
     (
-        "celu",
         "cosine_similarity",
         "group_norm",
         "pairwise_distance",
         "rms_norm",
-        "selu",
     ),
     "nn.functional",
 )

@@ -94,7 +94,6 @@ from ._functions.shapes import broadcast_tensors as broadcast_tensors
 from ._functions.dtypes import can_cast as can_cast
 from ._functions.shapes import cartesian_prod as cartesian_prod
 from ._functions.products import cdist as cdist
-from .nn.functional import celu as celu
 from ._functions.products import chain_matmul as chain_matmul
 clip: _Any
 clip_: _Any
@@ -195,7 +194,6 @@ from .serialization import save as save
 from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
 from ._functions.shapes import select_scatter as select_scatter
-from .nn.functional import selu as selu
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions

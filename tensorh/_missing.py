@@ -111,11 +111,11 @@ LEFT_OUT_OF = {
 # Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase adaptive_max_pool1d alpha_dropout alpha_dropout_
+OutOfMemoryError StorageBase adaptive_max_pool1d
 as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
-bilinear binomial blackman_window celu_ clear_autocast_cache conv_tbc corrcoef
+bilinear binomial blackman_window clear_autocast_cache conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid detach_ embedding_bag
-empty_permuted feature_alpha_dropout feature_alpha_dropout_ from_file get_autocast_cpu_dtype
+empty_permuted from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce is_anomaly_check_nan_enabled is_autocast_cache_enabled
@@ -123,7 +123,7 @@ is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_onl
 is_inference istft kaiser_window
 max_pool1d_with_indices max_pool3d multinomial nonzero_static
 pdist poisson poisson_nll_loss renorm
-resize_as_ rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
+resize_as_ scatter_reduce set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
 vmap
@@ -140,18 +140,16 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
-AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CELU CTCLoss
-ELU EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
-FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
-Hardtanh
+AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CTCLoss
+EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
+FractionalMaxPool3d GRU GRUCell GaussianNLLLoss GroupNorm
 LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
-LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LogSigmoid
-LogSoftmax MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
+LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
+MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d
 MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss
-PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6
-SELU
-Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
+PoissonNLLLoss RMSNorm RNN RNNCell
+SyncBatchNorm Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
 TripletMarginWithDistanceLoss UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
@@ -159,14 +157,14 @@ UpsamplingBilinear2d UpsamplingNearest2d attention
     "torch.nn.functional": """
 adaptive_max_pool1d adaptive_max_pool1d_with_indices
 adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
-adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool3d bilinear celu_
+adaptive_max_pool3d_with_indices affine_grid avg_pool3d bilinear
 ctc_loss
-embedding_bag feature_alpha_dropout fractional_max_pool2d fractional_max_pool2d_with_indices
+embedding_bag fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm
 linear_cross_entropy lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
 max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
-multilabel_soft_margin_loss pdist rrelu rrelu_ selu_
+multilabel_soft_margin_loss pdist
 triplet_margin_with_distance_loss
 """,
     "torch.special": """

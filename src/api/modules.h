@@ -264,6 +264,424 @@ typedef struct tn_nn_softsign_forward_args {
 } tn_nn_softsign_forward_args;
 #define tn_nn_softsign_forward(module, input) tn_forward(module, input)
 
+/* x where x > 0, else alpha * (exp(x) - 1).
+ *   schema  ELU(float alpha=1.0, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_elu(.alpha = 0.5) */
+typedef struct tn_nn_elu_args {
+    double alpha;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_elu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_elu_at(const char *file, int line,
+    const tn_nn_elu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_elu(double alpha, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_elu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_elu, .alpha = 1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_elu_self {
+    tn_module base;
+    tn_nn_elu_args o;
+} tn_nn_elu_self;
+typedef struct tn_nn_elu_forward_args {
+    tn_tensor *input;
+} tn_nn_elu_forward_args;
+#define tn_nn_elu_forward(module, input) tn_forward(module, input)
+
+/* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+ *   schema  CELU(float alpha=1.0, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_celu(.alpha = 0.5) */
+typedef struct tn_nn_celu_args {
+    double alpha;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_celu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_celu_at(const char *file, int line,
+    const tn_nn_celu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_celu(double alpha, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_celu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_celu, .alpha = 1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_celu_self {
+    tn_module base;
+    tn_nn_celu_args o;
+} tn_nn_celu_self;
+typedef struct tn_nn_celu_forward_args {
+    tn_tensor *input;
+} tn_nn_celu_forward_args;
+#define tn_nn_celu_forward(module, input) tn_forward(module, input)
+
+/* ELU with the two numbers for which mean 0 and variance 1 are kept from layer to layer.
+ *   schema  SELU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_selu() */
+typedef struct tn_nn_selu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_selu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_selu_at(const char *file, int line,
+    const tn_nn_selu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_selu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_selu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_selu, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_selu_self {
+    tn_module base;
+    tn_nn_selu_args o;
+} tn_nn_selu_self;
+typedef struct tn_nn_selu_forward_args {
+    tn_tensor *input;
+} tn_nn_selu_forward_args;
+#define tn_nn_selu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else x times a slope: in training one drawn for each element from [lower, upper),
+ * otherwise (lower + upper) / 2.
+ *   schema  RReLU(float lower=0.125, float upper=0.3333333333333333, bool inplace=False,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_rrelu() */
+typedef struct tn_nn_rrelu_args {
+    double lower, upper;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_rrelu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rrelu_at(const char *file, int line,
+    const tn_nn_rrelu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rrelu(double lower, double upper, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rrelu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rrelu, .lower = 0.125, \
+    .upper = 0.3333333333333333, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_rrelu_self {
+    tn_module base;
+    tn_nn_rrelu_args o;
+} tn_nn_rrelu_self;
+typedef struct tn_nn_rrelu_forward_args {
+    tn_tensor *input;
+} tn_nn_rrelu_forward_args;
+#define tn_nn_rrelu_forward(module, input) tn_forward(module, input)
+
+/* x * tanh(log(1 + exp(x))).
+ *   schema  Mish(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_mish() */
+typedef struct tn_nn_mish_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_mish_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_mish_at(const char *file, int line,
+    const tn_nn_mish_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_mish(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_mish(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_mish, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_mish_self {
+    tn_module base;
+    tn_nn_mish_args o;
+} tn_nn_mish_self;
+typedef struct tn_nn_mish_forward_args {
+    tn_tensor *input;
+} tn_nn_mish_forward_args;
+#define tn_nn_mish_forward(module, input) tn_forward(module, input)
+
+/* log(1 / (1 + exp(-x))).
+ *   schema  LogSigmoid(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_log_sigmoid() */
+typedef struct tn_nn_log_sigmoid_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_log_sigmoid_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_log_sigmoid_at(const char *file, int line,
+    const tn_nn_log_sigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_log_sigmoid(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_log_sigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_log_sigmoid, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_log_sigmoid_self {
+    tn_module base;
+    tn_nn_log_sigmoid_args o;
+} tn_nn_log_sigmoid_self;
+typedef struct tn_nn_log_sigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_log_sigmoid_forward_args;
+#define tn_nn_log_sigmoid_forward(module, input) tn_forward(module, input)
+
+/* x - tanh(x).
+ *   schema  Tanhshrink(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_tanhshrink() */
+typedef struct tn_nn_tanhshrink_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_tanhshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_tanhshrink_at(const char *file, int line,
+    const tn_nn_tanhshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_tanhshrink(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_tanhshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_tanhshrink, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_tanhshrink_self {
+    tn_module base;
+    tn_nn_tanhshrink_args o;
+} tn_nn_tanhshrink_self;
+typedef struct tn_nn_tanhshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_tanhshrink_forward_args;
+#define tn_nn_tanhshrink_forward(module, input) tn_forward(module, input)
+
+/* The first half along dim, times the sigmoid of the second.
+ *   schema  GLU(int dim=-1, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, 2 n, *) -> (*, n, *)
+ *   example tn_nn_glu(.dim = 1) */
+typedef struct tn_nn_glu_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_glu_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_glu_at(const char *file, int line,
+    const tn_nn_glu_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_glu(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_glu(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_glu, .dim = -1, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_glu_self {
+    tn_module base;
+    tn_nn_glu_args o;
+} tn_nn_glu_self;
+typedef struct tn_nn_glu_forward_args {
+    tn_tensor *input;
+} tn_nn_glu_forward_args;
+#define tn_nn_glu_forward(module, input) tn_forward(module, input)
+
+/* min(max(x, 0), 6).
+ *   schema  ReLU6(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_relu6() */
+typedef struct tn_nn_relu6_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_relu6_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_relu6_at(const char *file, int line,
+    const tn_nn_relu6_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_relu6(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_relu6(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_relu6, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_relu6_self {
+    tn_module base;
+    tn_nn_relu6_args o;
+} tn_nn_relu6_self;
+typedef struct tn_nn_relu6_forward_args {
+    tn_tensor *input;
+} tn_nn_relu6_forward_args;
+#define tn_nn_relu6_forward(module, input) tn_forward(module, input)
+
+/* min(max(x, min_val), max_val).
+ *   schema  Hardtanh(float min_val=-1.0, float max_val=1.0, bool inplace=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardtanh(.max_val = 2) */
+typedef struct tn_nn_hardtanh_args {
+    double min_val, max_val;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardtanh_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardtanh_at(const char *file, int line,
+    const tn_nn_hardtanh_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardtanh(double min_val, double max_val, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardtanh(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardtanh, .min_val = -1, \
+    .max_val = 1, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardtanh_self {
+    tn_module base;
+    tn_nn_hardtanh_args o;
+} tn_nn_hardtanh_self;
+typedef struct tn_nn_hardtanh_forward_args {
+    tn_tensor *input;
+} tn_nn_hardtanh_forward_args;
+#define tn_nn_hardtanh_forward(module, input) tn_forward(module, input)
+
+/* min(max(x + 3, 0), 6) / 6.
+ *   schema  Hardsigmoid(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardsigmoid() */
+typedef struct tn_nn_hardsigmoid_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardsigmoid_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardsigmoid_at(const char *file, int line,
+    const tn_nn_hardsigmoid_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardsigmoid(bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardsigmoid(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardsigmoid, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardsigmoid_self {
+    tn_module base;
+    tn_nn_hardsigmoid_args o;
+} tn_nn_hardsigmoid_self;
+typedef struct tn_nn_hardsigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_hardsigmoid_forward_args;
+#define tn_nn_hardsigmoid_forward(module, input) tn_forward(module, input)
+
+/* x * min(max(x + 3, 0), 6) / 6.
+ *   schema  Hardswish(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardswish() */
+typedef struct tn_nn_hardswish_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardswish_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardswish_at(const char *file, int line,
+    const tn_nn_hardswish_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardswish(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardswish(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardswish, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardswish_self {
+    tn_module base;
+    tn_nn_hardswish_args o;
+} tn_nn_hardswish_self;
+typedef struct tn_nn_hardswish_forward_args {
+    tn_tensor *input;
+} tn_nn_hardswish_forward_args;
+#define tn_nn_hardswish_forward(module, input) tn_forward(module, input)
+
+/* 0 where x is in [-lambd, lambd], else x.
+ *   schema  Hardshrink(float lambd=0.5, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_hardshrink(.lambd = 1) */
+typedef struct tn_nn_hardshrink_args {
+    double lambd;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_hardshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_hardshrink_at(const char *file, int line,
+    const tn_nn_hardshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_hardshrink(double lambd, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_hardshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_hardshrink, .lambd = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_hardshrink_self {
+    tn_module base;
+    tn_nn_hardshrink_args o;
+} tn_nn_hardshrink_self;
+typedef struct tn_nn_hardshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_hardshrink_forward_args;
+#define tn_nn_hardshrink_forward(module, input) tn_forward(module, input)
+
+/* x moved towards 0 by lambd, and 0 where it is in [-lambd, lambd].
+ *   schema  Softshrink(float lambd=0.5, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softshrink(.lambd = 1) */
+typedef struct tn_nn_softshrink_args {
+    double lambd;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softshrink_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softshrink_at(const char *file, int line,
+    const tn_nn_softshrink_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softshrink(double lambd, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softshrink(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softshrink, .lambd = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_softshrink_self {
+    tn_module base;
+    tn_nn_softshrink_args o;
+} tn_nn_softshrink_self;
+typedef struct tn_nn_softshrink_forward_args {
+    tn_tensor *input;
+} tn_nn_softshrink_forward_args;
+#define tn_nn_softshrink_forward(module, input) tn_forward(module, input)
+
+/* x where x > threshold, else value.
+ *   schema  Threshold(float threshold, float value, bool inplace=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_threshold(0.1, 20) */
+typedef struct tn_nn_threshold_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    double threshold, value;
+    TNI_NAMED_OPTIONS
+} tn_nn_threshold_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_threshold_at(const char *file, int line,
+    const tn_nn_threshold_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_threshold(double threshold, double value, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_threshold(threshold_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_threshold, \
+    .threshold = threshold_, .value = __VA_ARGS__))
+#endif
+typedef struct tn_nn_threshold_self {
+    tn_module base;
+    tn_nn_threshold_args o;
+} tn_nn_threshold_self;
+typedef struct tn_nn_threshold_forward_args {
+    tn_tensor *input;
+} tn_nn_threshold_forward_args;
+#define tn_nn_threshold_forward(module, input) tn_forward(module, input)
+
 /* exp(x_i) / sum exp(x_j) along dim.
  *   schema  Softmax(int? dim=None, ScalarType? dtype=None, Device? device=None)
  *   shapes  input (*) -> (*)
@@ -318,6 +736,59 @@ typedef struct tn_nn_log_softmax_forward_args {
     tn_tensor *input;
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
+
+/* softmax of -x.
+ *   schema  Softmin(int? dim=None, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softmin(.dim = 1) */
+typedef struct tn_nn_softmin_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softmin_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softmin_at(const char *file, int line,
+    const tn_nn_softmin_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmin(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmin(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmin, .dim = TN_NONE, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_softmin_self {
+    tn_module base;
+    tn_nn_softmin_args o;
+} tn_nn_softmin_self;
+typedef struct tn_nn_softmin_forward_args {
+    tn_tensor *input;
+} tn_nn_softmin_forward_args;
+#define tn_nn_softmin_forward(module, input) tn_forward(module, input)
+
+/* softmax over the channels of images.
+ *   schema  Softmax2d(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> the same
+ *   example tn_nn_softmax2d() */
+typedef struct tn_nn_softmax2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_softmax2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line,
+    const tn_nn_softmax2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmax2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_softmax2d, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_softmax2d_self {
+    tn_module base;
+    tn_nn_softmax2d_args o;
+} tn_nn_softmax2d_self;
+typedef struct tn_nn_softmax2d_forward_args {
+    tn_tensor *input;
+} tn_nn_softmax2d_forward_args;
+#define tn_nn_softmax2d_forward(module, input) tn_forward(module, input)
 
 /* --- MultiheadAttention, composed of products and a softmax as torch's own --- */
 

@@ -90,6 +90,23 @@ static void compose_name(const tn_frame *f, uint64_t first) {
     }
 }
 
+/* Everything is computed and checked before a given tensor is written. */
+static bool compose_whole(tn_frame *f, int64_t room) {
+    bool ok = compose_keep_self(f) && compose_run(f) && compose_made(f, room);
+    for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
+    return ok && (!f->ngiven || compose_write_given(f));
+}
+
+/* The same of a row that draws: random numbers that are not published are not drawn. */
+static TNI_NOINLINE bool compose_drawing(tn_frame *f, int64_t room) {
+    tn_generator before;
+    if (!f->generator && !(f->generator = tni_generator_default(f->block))) return false;
+    before = *f->generator;
+    if (compose_whole(f, room)) return true;
+    *f->generator = before;
+    return false;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -102,10 +119,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    /* Everything is computed and checked before a given tensor is written. */
-    ok = ok && compose_keep_self(f) && compose_run(f) && compose_made(f, room);
-    for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
-    if (ok && f->ngiven) ok = compose_write_given(f);
+    ok = ok && (f->row->forms & TN_DRAWS ? compose_drawing(f, room) : compose_whole(f, room));
     if (ok) {
         compose_name(f, first);
         for (int k = 0; k < f->nout; k++)

@@ -198,6 +198,27 @@ TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, d
     return tn_allclose_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_alpha_dropout_at(const char *file, int line,
+    const tn_alpha_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_alpha_dropout, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_alpha_dropout_inplace_at(const char *file, int line,
+    const tn_alpha_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_alpha_dropout, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_alpha_dropout(tn_tensor *input, double p, bool train) {
+    const tn_alpha_dropout_args a = {input, p, train};
+    return tn_alpha_dropout_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_alpha_dropout_(tn_tensor *input, double p, bool train) {
+    const tn_alpha_dropout_args a = {input, p, train};
+    return tn_alpha_dropout_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_amax, TN_PLAIN, file, line, args, &r);
@@ -756,6 +777,25 @@ TN_API tn_tensor *tnp_ceil(tn_tensor *self) {
 TN_API tn_tensor *tnp_ceil_(tn_tensor *self) {
     const tn_ceil_args a = {NULL, self};
     return tn_ceil_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_celu_at(const char *file, int line, const tn_celu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_celu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_celu_inplace_at(const char *file, int line, const tn_celu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_celu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_celu(tn_tensor *self, double alpha) {
+    const tn_celu_args a = {alpha, self};
+    return tn_celu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_celu_(tn_tensor *self, double alpha) {
+    const tn_celu_args a = {alpha, self};
+    return tn_celu_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_channel_shuffle_at(const char *file, int line,
@@ -1790,6 +1830,27 @@ TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id d
     return tn_eye_m_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_feature_alpha_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_feature_alpha_dropout, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_feature_alpha_dropout_inplace_at(const char *file, int line,
+    const tn_feature_alpha_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_feature_alpha_dropout, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_feature_alpha_dropout(tn_tensor *input, double p, bool train) {
+    const tn_feature_alpha_dropout_args a = {input, p, train};
+    return tn_feature_alpha_dropout_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_feature_alpha_dropout_(tn_tensor *input, double p, bool train) {
+    const tn_feature_alpha_dropout_args a = {input, p, train};
+    return tn_feature_alpha_dropout_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_fft_fft_at(const char *file, int line, const tn_fft_fft_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_fft_fft, TN_PLAIN, file, line, args, &r);
@@ -2376,6 +2437,26 @@ TN_API tn_a_tau tnp_geqrf(tn_tensor *self) {
     return tn_geqrf_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_glu_at(const char *file, int line, const tn_glu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_glu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_glu(tn_tensor *self, int64_t dim) {
+    const tn_glu_args a = {NULL, dim, self};
+    return tn_glu_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_glu_gate_at(const char *file, int line, const tn_glu_gate_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_glu_gate, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_glu_gate(tn_tensor *self, tn_tensor *gate) {
+    const tn_glu_gate_args a = {self, gate};
+    return tn_glu_gate_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gt, TN_PLAIN, file, line, args, &r);
@@ -2411,6 +2492,26 @@ TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshri
 TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd) {
     const tn_hardshrink_args a = {NULL, lambd, self};
     return tn_hardshrink_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hardsigmoid_at(const char *file, int line, const tn_hardsigmoid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardsigmoid, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hardsigmoid_inplace_at(const char *file, int line,
+    const tn_hardsigmoid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardsigmoid, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardsigmoid(tn_tensor *self) {
+    const tn_hardsigmoid_args a = {NULL, self};
+    return tn_hardsigmoid_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hardsigmoid_(tn_tensor *self) {
+    const tn_hardsigmoid_args a = {NULL, self};
+    return tn_hardsigmoid_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args) {
@@ -3491,6 +3592,16 @@ TN_API tn_tensor *tnp_log_normal_(tn_tensor *self, double mean, double std,
     return tn_log_normal_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_log_sigmoid_at(const char *file, int line, const tn_log_sigmoid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log_sigmoid, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log_sigmoid(tn_tensor *self) {
+    const tn_log_sigmoid_args a = {NULL, self};
+    return tn_log_sigmoid_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_log_softmax, TN_PLAIN, file, line, args, &r);
@@ -4014,6 +4125,25 @@ TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_arg
 TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other) {
     const tn_minimum_args a = {NULL, self, other};
     return tn_minimum_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_mish_at(const char *file, int line, const tn_mish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mish, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_mish_inplace_at(const char *file, int line, const tn_mish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mish, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mish(tn_tensor *self) {
+    const tn_mish_args a = {NULL, self};
+    return tn_mish_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_mish_(tn_tensor *self) {
+    const tn_mish_args a = {NULL, self};
+    return tn_mish_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args) {
@@ -4868,6 +4998,38 @@ TN_API tn_tensor *tnp_round_(tn_tensor *self) {
     return tn_round_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_rrelu_at(const char *file, int line, const tn_rrelu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rrelu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_rrelu_inplace_at(const char *file, int line, const tn_rrelu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rrelu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rrelu(tn_tensor *self, double lower, double upper, bool training,
+    tn_generator *generator) {
+    const tn_rrelu_args a = {lower, upper, training, generator, self};
+    return tn_rrelu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_rrelu_(tn_tensor *self, double lower, double upper, bool training,
+    tn_generator *generator) {
+    const tn_rrelu_args a = {lower, upper, training, generator, self};
+    return tn_rrelu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rrelu_noise_at(const char *file, int line, const tn_rrelu_noise_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rrelu_noise, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rrelu_noise(tn_tensor *self, double lower, double upper,
+    tn_generator *generator) {
+    const tn_rrelu_noise_args a = {generator, self, lower, upper};
+    return tn_rrelu_noise_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_rsqrt_at(const char *file, int line, const tn_rsqrt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_rsqrt, TN_PLAIN, file, line, args, &r);
@@ -5002,6 +5164,25 @@ TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args 
 TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_selu_at(const char *file, int line, const tn_selu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_selu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_selu_inplace_at(const char *file, int line, const tn_selu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_selu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_selu(tn_tensor *self) {
+    const tn_selu_args a = {self};
+    return tn_selu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_selu_(tn_tensor *self) {
+    const tn_selu_args a = {self};
+    return tn_selu_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args) {
@@ -5984,6 +6165,16 @@ TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
 TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output) {
     const tn_tanh_backward_args a = {grad_output, output};
     return tn_tanh_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_tanhshrink_at(const char *file, int line, const tn_tanhshrink_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tanhshrink, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_tanhshrink(tn_tensor *self) {
+    const tn_tanhshrink_args a = {self};
+    return tn_tanhshrink_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args) {

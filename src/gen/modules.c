@@ -217,6 +217,331 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NU
     NULL, 0, 0, offsetof(tn_nn_softsign_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_elu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_elu);
+static const tn_param tni_params_nn_elu[] = {
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_elu_args, alpha), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_elu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_elu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_elu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_elu_args tni_defaults_nn_elu = {1, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_elu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_elu = {tni_params_nn_elu, &tni_defaults_nn_elu, tni_names_nn_elu,
+    NULL, 4, 0, 0, 0, sizeof(tn_nn_elu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_elu) = {"ELU", &tni_make_elu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_elu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_celu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_celu);
+static const tn_param tni_params_nn_celu[] = {
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_celu_args, alpha), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_celu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_celu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_celu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_celu_args tni_defaults_nn_celu = {1, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_celu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_celu = {tni_params_nn_celu, &tni_defaults_nn_celu, tni_names_nn_celu,
+    NULL, 4, 0, 0, 0, sizeof(tn_nn_celu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_celu) = {"CELU", &tni_make_celu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_celu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_selu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_selu);
+static const tn_param tni_params_nn_selu[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_selu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_selu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_selu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_selu_args tni_defaults_nn_selu = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_selu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_selu = {tni_params_nn_selu, &tni_defaults_nn_selu, tni_names_nn_selu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_selu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_selu) = {"SELU", &tni_make_selu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_selu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rrelu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rrelu);
+static const tn_param tni_params_nn_rrelu[] = {
+    {"lower", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, lower), 0, -1, NULL},
+    {"upper", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, upper), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rrelu_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rrelu_args tni_defaults_nn_rrelu = {0.125, 0.3333333333333333, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_rrelu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rrelu = {tni_params_nn_rrelu, &tni_defaults_nn_rrelu,
+    tni_names_nn_rrelu, NULL, 5, 0, 0, 0, sizeof(tn_nn_rrelu_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rrelu) = {"RReLU", &tni_make_rrelu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_rrelu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_mish);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_mish);
+static const tn_param tni_params_nn_mish[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_mish_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mish_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mish_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_mish_args tni_defaults_nn_mish = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_mish[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_mish = {tni_params_nn_mish, &tni_defaults_nn_mish, tni_names_nn_mish,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_mish_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_mish) = {"Mish", &tni_make_mish, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_mish_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_log_sigmoid);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_log_sigmoid);
+static const tn_param tni_params_nn_log_sigmoid[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_sigmoid_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_sigmoid_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_log_sigmoid_args tni_defaults_nn_log_sigmoid = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_log_sigmoid[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_log_sigmoid = {tni_params_nn_log_sigmoid,
+    &tni_defaults_nn_log_sigmoid, tni_names_nn_log_sigmoid, NULL, 2, 0, 0, 0,
+    sizeof(tn_nn_log_sigmoid_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_sigmoid) = {"LogSigmoid", &tni_make_log_sigmoid, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_log_sigmoid_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_tanhshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_tanhshrink);
+static const tn_param tni_params_nn_tanhshrink[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanhshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanhshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_tanhshrink_args tni_defaults_nn_tanhshrink = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_tanhshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_tanhshrink = {tni_params_nn_tanhshrink, &tni_defaults_nn_tanhshrink,
+    tni_names_nn_tanhshrink, NULL, 2, 0, 0, 0, sizeof(tn_nn_tanhshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanhshrink) = {"Tanhshrink", &tni_make_tanhshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_tanhshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_glu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_glu);
+static const tn_param tni_params_nn_glu[] = {
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_glu_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_glu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_glu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_glu_args tni_defaults_nn_glu = {-1, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_glu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_glu = {tni_params_nn_glu, &tni_defaults_nn_glu, tni_names_nn_glu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_glu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_glu) = {"GLU", &tni_make_glu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_glu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_relu6);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu6);
+static const tn_param tni_params_nn_relu6[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_relu6_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu6_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu6_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_relu6_args tni_defaults_nn_relu6 = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_relu6[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_relu6 = {tni_params_nn_relu6, &tni_defaults_nn_relu6,
+    tni_names_nn_relu6, NULL, 3, 0, 0, 0, sizeof(tn_nn_relu6_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu6) = {"ReLU6", &tni_make_relu6, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_relu6_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardtanh);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardtanh);
+static const tn_param tni_params_nn_hardtanh[] = {
+    {"min_val", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, min_val), 0, -1, NULL},
+    {"max_val", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, max_val), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardtanh_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_hardtanh_args tni_defaults_nn_hardtanh = {-1, 1, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardtanh[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardtanh = {tni_params_nn_hardtanh, &tni_defaults_nn_hardtanh,
+    tni_names_nn_hardtanh, NULL, 5, 0, 0, 0, sizeof(tn_nn_hardtanh_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardtanh) = {"Hardtanh", &tni_make_hardtanh, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardtanh_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardsigmoid);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardsigmoid);
+static const tn_param tni_params_nn_hardsigmoid[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardsigmoid_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardsigmoid_args tni_defaults_nn_hardsigmoid = {false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardsigmoid[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardsigmoid = {tni_params_nn_hardsigmoid,
+    &tni_defaults_nn_hardsigmoid, tni_names_nn_hardsigmoid, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_hardsigmoid_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardsigmoid) = {"Hardsigmoid", &tni_make_hardsigmoid, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardsigmoid_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardswish);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardswish);
+static const tn_param tni_params_nn_hardswish[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardswish_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardswish_args tni_defaults_nn_hardswish = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardswish[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardswish = {tni_params_nn_hardswish, &tni_defaults_nn_hardswish,
+    tni_names_nn_hardswish, NULL, 3, 0, 0, 0, sizeof(tn_nn_hardswish_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardswish) = {"Hardswish", &tni_make_hardswish, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardswish_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_hardshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_hardshrink);
+static const tn_param tni_params_nn_hardshrink[] = {
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, lambd), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_hardshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_hardshrink_args tni_defaults_nn_hardshrink = {0.5, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_hardshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_hardshrink = {tni_params_nn_hardshrink, &tni_defaults_nn_hardshrink,
+    tni_names_nn_hardshrink, NULL, 3, 0, 0, 0, sizeof(tn_nn_hardshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_hardshrink) = {"Hardshrink", &tni_make_hardshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_hardshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softshrink);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softshrink);
+static const tn_param tni_params_nn_softshrink[] = {
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, lambd), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softshrink_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_softshrink_args tni_defaults_nn_softshrink = {0.5, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softshrink[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softshrink = {tni_params_nn_softshrink, &tni_defaults_nn_softshrink,
+    tni_names_nn_softshrink, NULL, 3, 0, 0, 0, sizeof(tn_nn_softshrink_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softshrink) = {"Softshrink", &tni_make_softshrink, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softshrink_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_threshold);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_threshold);
+static const tn_param tni_params_nn_threshold[] = {
+    {"threshold", TN_T_FLOAT, 0, offsetof(tn_nn_threshold_args, threshold), 0, -1, NULL},
+    {"value", TN_T_FLOAT, 0, offsetof(tn_nn_threshold_args, value), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_threshold_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_threshold_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_threshold_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_threshold_args tni_defaults_nn_threshold = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0,
+    0};
+static const char *const tni_names_nn_threshold[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_threshold = {tni_params_nn_threshold, &tni_defaults_nn_threshold,
+    tni_names_nn_threshold, NULL, 5, 0, 0, 0, sizeof(tn_nn_threshold_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_threshold) = {"Threshold", &tni_make_threshold, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_threshold_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_softmax);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmax);
 static const tn_param tni_params_nn_softmax[] = {
@@ -259,6 +584,47 @@ TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
     NULL, 0, 0, offsetof(tn_nn_log_softmax_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softmin);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmin);
+static const tn_param tni_params_nn_softmin[] = {
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmin_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_softmin_args tni_defaults_nn_softmin = {TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softmin[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softmin = {tni_params_nn_softmin, &tni_defaults_nn_softmin,
+    tni_names_nn_softmin, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmin_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmin) = {"Softmin", &tni_make_softmin, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softmin_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softmax2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmax2d);
+static const tn_param tni_params_nn_softmax2d[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_softmax2d_args tni_defaults_nn_softmax2d = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softmax2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softmax2d = {tni_params_nn_softmax2d, &tni_defaults_nn_softmax2d,
+    tni_names_nn_softmax2d, NULL, 2, 0, 0, 0, sizeof(tn_nn_softmax2d_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax2d) = {"Softmax2d", &tni_make_softmax2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softmax2d_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_multihead_attention);
@@ -2557,8 +2923,25 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_tanh,
         &tni_module_softplus,
         &tni_module_softsign,
+        &tni_module_elu,
+        &tni_module_celu,
+        &tni_module_selu,
+        &tni_module_rrelu,
+        &tni_module_mish,
+        &tni_module_log_sigmoid,
+        &tni_module_tanhshrink,
+        &tni_module_glu,
+        &tni_module_relu6,
+        &tni_module_hardtanh,
+        &tni_module_hardsigmoid,
+        &tni_module_hardswish,
+        &tni_module_hardshrink,
+        &tni_module_softshrink,
+        &tni_module_threshold,
         &tni_module_softmax,
         &tni_module_log_softmax,
+        &tni_module_softmin,
+        &tni_module_softmax2d,
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
@@ -2704,6 +3087,119 @@ TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device) {
     const tn_nn_softsign_args a = {dtype, device, 0};
     return tn_nn_softsign_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_elu_at(const char *file, int line, const tn_nn_elu_args *args) {
+    return tn_module_make(file, line, &tni_module_elu, args);
+}
+TN_API tn_module *tnp_nn_elu(double alpha, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_elu_args a = {alpha, inplace, dtype, device, 0};
+    return tn_nn_elu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_celu_at(const char *file, int line, const tn_nn_celu_args *args) {
+    return tn_module_make(file, line, &tni_module_celu, args);
+}
+TN_API tn_module *tnp_nn_celu(double alpha, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_celu_args a = {alpha, inplace, dtype, device, 0};
+    return tn_nn_celu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_selu_at(const char *file, int line, const tn_nn_selu_args *args) {
+    return tn_module_make(file, line, &tni_module_selu, args);
+}
+TN_API tn_module *tnp_nn_selu(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_selu_args a = {inplace, dtype, device, 0};
+    return tn_nn_selu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rrelu_at(const char *file, int line, const tn_nn_rrelu_args *args) {
+    return tn_module_make(file, line, &tni_module_rrelu, args);
+}
+TN_API tn_module *tnp_nn_rrelu(double lower, double upper, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_rrelu_args a = {lower, upper, inplace, dtype, device, 0};
+    return tn_nn_rrelu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_mish_at(const char *file, int line, const tn_nn_mish_args *args) {
+    return tn_module_make(file, line, &tni_module_mish, args);
+}
+TN_API tn_module *tnp_nn_mish(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_mish_args a = {inplace, dtype, device, 0};
+    return tn_nn_mish_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_log_sigmoid_at(const char *file, int line,
+    const tn_nn_log_sigmoid_args *args) {
+    return tn_module_make(file, line, &tni_module_log_sigmoid, args);
+}
+TN_API tn_module *tnp_nn_log_sigmoid(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_log_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_log_sigmoid_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_tanhshrink_at(const char *file, int line,
+    const tn_nn_tanhshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_tanhshrink, args);
+}
+TN_API tn_module *tnp_nn_tanhshrink(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_tanhshrink_args a = {dtype, device, 0};
+    return tn_nn_tanhshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_glu_at(const char *file, int line, const tn_nn_glu_args *args) {
+    return tn_module_make(file, line, &tni_module_glu, args);
+}
+TN_API tn_module *tnp_nn_glu(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_glu_args a = {dim, dtype, device, 0};
+    return tn_nn_glu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_relu6_at(const char *file, int line, const tn_nn_relu6_args *args) {
+    return tn_module_make(file, line, &tni_module_relu6, args);
+}
+TN_API tn_module *tnp_nn_relu6(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_relu6_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu6_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardtanh_at(const char *file, int line, const tn_nn_hardtanh_args *args) {
+    return tn_module_make(file, line, &tni_module_hardtanh, args);
+}
+TN_API tn_module *tnp_nn_hardtanh(double min_val, double max_val, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_hardtanh_args a = {min_val, max_val, inplace, dtype, device, 0};
+    return tn_nn_hardtanh_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardsigmoid_at(const char *file, int line,
+    const tn_nn_hardsigmoid_args *args) {
+    return tn_module_make(file, line, &tni_module_hardsigmoid, args);
+}
+TN_API tn_module *tnp_nn_hardsigmoid(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardsigmoid_args a = {inplace, dtype, device, 0};
+    return tn_nn_hardsigmoid_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardswish_at(const char *file, int line, const tn_nn_hardswish_args *args) {
+    return tn_module_make(file, line, &tni_module_hardswish, args);
+}
+TN_API tn_module *tnp_nn_hardswish(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardswish_args a = {inplace, dtype, device, 0};
+    return tn_nn_hardswish_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_hardshrink_at(const char *file, int line,
+    const tn_nn_hardshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_hardshrink, args);
+}
+TN_API tn_module *tnp_nn_hardshrink(double lambd, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_hardshrink_args a = {lambd, dtype, device, 0};
+    return tn_nn_hardshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softshrink_at(const char *file, int line,
+    const tn_nn_softshrink_args *args) {
+    return tn_module_make(file, line, &tni_module_softshrink, args);
+}
+TN_API tn_module *tnp_nn_softshrink(double lambd, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softshrink_args a = {lambd, dtype, device, 0};
+    return tn_nn_softshrink_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_threshold_at(const char *file, int line, const tn_nn_threshold_args *args) {
+    return tn_module_make(file, line, &tni_module_threshold, args);
+}
+TN_API tn_module *tnp_nn_threshold(double threshold, double value, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_threshold_args a = {inplace, dtype, device, threshold, value};
+    return tn_nn_threshold_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args) {
     return tn_module_make(file, line, &tni_module_softmax, args);
 }
@@ -2718,6 +3214,20 @@ TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
 TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device) {
     const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
     return tn_nn_log_softmax_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softmin_at(const char *file, int line, const tn_nn_softmin_args *args) {
+    return tn_module_make(file, line, &tni_module_softmin, args);
+}
+TN_API tn_module *tnp_nn_softmin(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softmin_args a = {dim, dtype, device, 0};
+    return tn_nn_softmin_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line, const tn_nn_softmax2d_args *args) {
+    return tn_module_make(file, line, &tni_module_softmax2d, args);
+}
+TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softmax2d_args a = {dtype, device, 0};
+    return tn_nn_softmax2d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args) {

@@ -34,16 +34,19 @@ def elu(input, alpha=1.0, inplace=False):
 
 def celu(input, alpha=1.0, inplace=False):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    f = _C.elu_ if inplace else _C.elu
-    return f(input, alpha, 1, 1 / alpha)
+    f = _C.celu_ if inplace else _C.celu
+    return f(input, alpha)
 
 
 def selu(input, inplace=False):
     """A scaled elu."""
-    f = _C.elu_ if inplace else _C.elu
-    return f(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+    return _C.selu_(input) if inplace else _C.selu(input)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """input where it is positive, else times a slope; in training one drawn for each element."""
+    f = _C.rrelu_ if inplace else _C.rrelu
+    return f(input, lower, upper, training)
 
 
 def silu(input, inplace=False):
@@ -70,16 +73,6 @@ def relu6(input, inplace=False):
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-def _perhaps_in_place(input, result, inplace):
-    result = result.to(input.dtype) if input.is_floating_point() else result
-    return input.copy_(result) if inplace else result
-
-
-def _kept(input, inplace):
-    """input, or where it is written and a gradient asks for it a copy."""
-    return input.clone() if inplace and input.requires_grad and _C.is_grad_enabled() else input
-
-
 def _wide(input):
     """input; of float16 and bfloat16 in float32, where more than one step rounds."""
     return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
@@ -87,8 +80,7 @@ def _wide(input):
 
 def hardsigmoid(input, inplace=False):
     """relu6(input + 3) / 6."""
-    x = _wide(_kept(input, inplace))
-    return _perhaps_in_place(input, _C.clamp(x + 3, 0, 6) / 6, inplace)
+    return _C.hardsigmoid_(input) if inplace else _C.hardsigmoid(input)
 
 
 def hardswish(input, inplace=False):
@@ -98,19 +90,7 @@ def hardswish(input, inplace=False):
 
 def mish(input, inplace=False):
     """input * tanh(softplus(input))."""
-    x = _kept(input, inplace)
-    return _perhaps_in_place(input, x * _C.tanh(_C.softplus(x)), inplace)
-
-
-def logsigmoid(input):
-    """log(sigmoid(input))."""
-    below = input - _C.softplus(input, 1, math.inf)  # exp of what is negative alone
-    return _C.where(input < 0, below, 0 - _C.softplus(-input, 1, math.inf))
-
-
-def tanhshrink(input):
-    """input - tanh(input)."""
-    return input - _C.tanh(input)
+    return _C.mish_(input) if inplace else _C.mish(input)
 
 
 def hardshrink(input, lambd=0.5):
@@ -135,18 +115,6 @@ def _check_lambda(input, lambd):
         raise RuntimeError(
             f"lambda must be in range [0, {most:g}] for input dtype {input.dtype}, found {lambd}."
         )
-
-
-def glu(input, dim=-1):
-    """a * sigmoid(b), where a and b are the halves of input along dim."""
-    if not input.ndim:
-        raise RuntimeError("glu does not support scalars because halving size must be even")
-    n = input.size(dim)
-    if n % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim % input.ndim} is size {n}"
-        )
-    return _C.narrow(input, dim, 0, n // 2) * _C.sigmoid(_C.narrow(input, dim, n // 2, n // 2))
 
 
 def _softmax_dim(name, input, dim, stacklevel):
@@ -239,6 +207,20 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     return _feature_dropout(input, p, training, inplace, 4)
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps mean 0 and variance 1, for networks of selu."""
+    _check_probability(p)
+    f = _C.alpha_dropout_ if inplace else _C.alpha_dropout
+    return f(input, p, training)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """alpha_dropout of whole channels."""
+    _check_probability(p)
+    f = _C.feature_alpha_dropout_ if inplace else _C.feature_alpha_dropout
+    return f(input, p, training)
 
 
 # --- layers --------------------------------------------------------------------------------------

@@ -341,6 +341,25 @@ def torch_gelu_erf_backward(grad_output, self):
     return torch.ops.aten.gelu_backward(grad_output, self)
 
 
+def torch_glu_gate(self, gate):
+    a, b = torch.broadcast_tensors(self, gate)
+    return F.glu(torch.cat((a.reshape(-1), b.reshape(-1)))).reshape(a.shape)
+
+
+def torch_rrelu_noise(self, lower, upper):
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    noise = torch.empty(self.shape, dtype=wide.dtype)
+    torch._C._nn.rrelu_with_noise(wide, noise, lower, upper, True)
+    return noise
+
+
+def torch_rrelu(self, lower=0.125, upper=0.3333333333333333, training=False):
+    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    return torch.rrelu(wide, lower, upper, training).to(self.dtype)
+
+
 def torch_bce(input, target):
     return F.binary_cross_entropy(input, target, reduction="none")
 

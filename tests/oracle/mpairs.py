@@ -78,6 +78,13 @@ OWN = {  # samples of options: inputs; pools of options
     "Fold": (["[4,5] [2]: (2,12,12)", "[4,5] [2]: (12,2)", "[3,4] [3,2]: (6,6)"], {"dilation": ["[1]", "[2]"], "padding": ["[0]", "[1]", "[1,0]"],
                                                                               "stride": ["[1]", "[2]", "[3]"]}),
     "Flatten": ([": (2,3,4)"], {"start_dim": ["0", "1", "-1", "-3"], "end_dim": ["0", "1", "-1", "5"]}),
+    **{name: ([": (2,3)", ": (4)"], {"alpha": ["1.0", "0.5", "2.0"], "inplace": BOTH}) for name in ("ELU", "CELU")},
+    "Hardtanh": ([": (2,3)", ": (4)"], {"min_val": ["-1.0", "-0.25", "0.75"], "max_val": ["1.0", "0.5"], "inplace": BOTH}),
+    **{name: ([": (2,3)", ": (4)"], {"lambd": ["0.5", "0.25", "0.0"]}) for name in ("Hardshrink", "Softshrink")},
+    "RReLU": ([": (2,3)", ": (4)"], {"lower": ["0.125", "0.25"], "upper": ["0.25", "0.5", "0.0"], "inplace": BOTH}),
+    "GLU": ([": (2,6)", ": (4,6,2)"], {"dim": ["-1", "0", "1", "2", "3"]}),
+    "Threshold": (["threshold=0.1 value=2.0: (2,3)", "threshold=-0.25 value=0.5: (4)"], {"inplace": BOTH}),
+    "Softmin": ([": (2,3)", ": (4)", ": (2,3,2)"], {}),
     "Linear": (["3 4: (2,3)", "3 4: (3)", "3 4: (0,3)"], {"bias": BOTH}),
 }
 GENERIC = {"bool": BOTH, "dim": ["None", "0", "1", "-1", "4"], "negative_slope": ["0.01", "0.0", "-0.5"], "beta": ["1.0", "2.0"],

@@ -127,6 +127,9 @@ static void put_parameters(const overload *o, text *params, text *classes, text 
         char *name = text_word(p->name);
         bool option = (p->flags & TN_P_DEFAULT) != 0, number = i < 32 && o->f->numbers >> i & 1;
         bool exact = !number && must_be_exact(o->all, o->r, o->name, k, i);
+        /* A parameter that is called as its class, threshold's, would hide it. */
+        if (o->constructs && !(option && o->options) && !strcmp(name, o->name))
+            name = text_format("%s_", name);
         values[i] =
             text_format(option && o->options ? "o.%s%s" : "%s%s", name, wrapped(p) ? ".value" : "");
         if (o->method && i == 0) values[i] = "p_";

@@ -495,6 +495,105 @@ TN_USE_RESULT TN_API tn_tensor *tnp_multinomial(tn_tensor *self, int64_t num_sam
     .num_samples = __VA_ARGS__)
 #endif
 
+/* --- layers that multiply by noise: rrelu, alpha_dropout and feature_alpha_dropout, with
+ * torch's draws --- */
+
+/* The factors of rrelu in training: 1 where self is above 0 or NaN, else a number drawn uniformly
+ * from [lower, upper). Of half types they are float32.
+ *   schema  _rrelu_noise(Tensor self, float lower, float upper, *, Generator? generator=None) ->
+ *           Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_rrelu_noise(x, 0.125, 0.25) */
+typedef struct tn_rrelu_noise_args {
+    tn_generator *generator;
+    tn_tensor *self;
+    double lower, upper;
+    TNI_NAMED_OPTIONS
+} tn_rrelu_noise_args;
+TN_USE_RESULT TN_API tn_tensor *tn_rrelu_noise_at(const char *file, int line,
+    const tn_rrelu_noise_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_rrelu_noise(tn_tensor *self, double lower, double upper,
+    tn_generator *generator);
+#ifndef __cplusplus
+#define tn_rrelu_noise(self_, lower_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_rrelu_noise, \
+    .self = self_, .lower = lower_, .upper = __VA_ARGS__))
+#endif
+
+/* self where it is above 0, else self times a slope: in training one drawn for each element from
+ * [lower, upper), otherwise (lower + upper) / 2.
+ *   schema  rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool
+ *           training=False, Generator? generator=None) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_rrelu(x, .training = true) */
+typedef struct tn_rrelu_args {
+    double lower, upper;
+    bool training;
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_rrelu_args;
+TN_USE_RESULT TN_API tn_tensor *tn_rrelu_at(const char *file, int line, const tn_rrelu_args *args);
+TN_API tn_tensor *tn_rrelu_inplace_at(const char *file, int line, const tn_rrelu_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_rrelu(tn_tensor *self, double lower, double upper,
+    bool training, tn_generator *generator);
+TN_API tn_tensor *tnp_rrelu_(tn_tensor *self, double lower, double upper, bool training,
+    tn_generator *generator);
+#ifndef __cplusplus
+#define tn_rrelu(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_rrelu, .lower = 0.125, \
+    .upper = 0.3333333333333333, .self = __VA_ARGS__))
+#define tn_rrelu_(...) TNI_CALL_AS(tn_rrelu_inplace_at, tn_rrelu_args, .lower = 0.125, \
+    .upper = 0.3333333333333333, .self = __VA_ARGS__)
+#endif
+
+/* In training, sets each element with probability p to the lowest value of selu, then scales and
+ * shifts all so that mean 0 and variance 1 stay. Otherwise returns the input itself.
+ *   schema  alpha_dropout(Tensor input, float p, bool train) -> Tensor
+ *   shapes  input (*) -> (*), floating
+ *   example tn_alpha_dropout(x, 0.5, true) */
+typedef struct tn_alpha_dropout_args {
+    tn_tensor *input;
+    double p;
+    bool train;
+    TNI_NAMED_OPTIONS
+} tn_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_tensor *tn_alpha_dropout_at(const char *file, int line,
+    const tn_alpha_dropout_args *args);
+TN_API tn_tensor *tn_alpha_dropout_inplace_at(const char *file, int line,
+    const tn_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_alpha_dropout(tn_tensor *input, double p, bool train);
+TN_API tn_tensor *tnp_alpha_dropout_(tn_tensor *input, double p, bool train);
+#ifndef __cplusplus
+#define tn_alpha_dropout(input_, p_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_alpha_dropout, \
+    .input = input_, .p = p_, .train = __VA_ARGS__))
+#define tn_alpha_dropout_(input_, p_, ...) TNI_CALL_AS(tn_alpha_dropout_inplace_at, \
+    tn_alpha_dropout_args, .input = input_, .p = p_, .train = __VA_ARGS__)
+#endif
+
+/* alpha_dropout of whole channels: all elements with the same first two numbers are dropped
+ * together.
+ *   schema  feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor
+ *   shapes  input (N, C, *) -> (N, C, *), floating
+ *   example tn_feature_alpha_dropout(x, 0.5, true) */
+typedef struct tn_feature_alpha_dropout_args {
+    tn_tensor *input;
+    double p;
+    bool train;
+    TNI_NAMED_OPTIONS
+} tn_feature_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_tensor *tn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_feature_alpha_dropout_args *args);
+TN_API tn_tensor *tn_feature_alpha_dropout_inplace_at(const char *file, int line,
+    const tn_feature_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_feature_alpha_dropout(tn_tensor *input, double p, bool train);
+TN_API tn_tensor *tnp_feature_alpha_dropout_(tn_tensor *input, double p, bool train);
+#ifndef __cplusplus
+#define tn_feature_alpha_dropout(input_, p_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_feature_alpha_dropout, .input = input_, .p = p_, .train = __VA_ARGS__))
+#define tn_feature_alpha_dropout_(input_, p_, ...) \
+    TNI_CALL_AS(tn_feature_alpha_dropout_inplace_at, tn_feature_alpha_dropout_args, \
+    .input = input_, .p = p_, .train = __VA_ARGS__)
+#endif
+
 /* --- random numbers of continuous distributions, as torch draws them on the CPU: equal
  * seeds give equal numbers --- */
 

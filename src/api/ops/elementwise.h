@@ -2341,6 +2341,149 @@ TN_USE_RESULT TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self);
 #define tn_polygamma(n_, ...) TNI_CALL(tn_polygamma, .n = n_, .self = __VA_ARGS__)
 #endif
 
+/* --- activations that modern networks put where relu was: mish, glu, hardsigmoid,
+ * log_sigmoid; and celu, selu, tanhshrink, which are other rows with numbers chosen --- */
+
+/* clamp(self + 3, 0, 6) / 6.
+ *   schema  hardsigmoid(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_hardsigmoid(x) */
+typedef struct tn_hardsigmoid_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_hardsigmoid_args;
+TN_API tn_tensor *tn_hardsigmoid_at(const char *file, int line, const tn_hardsigmoid_args *args);
+TN_API tn_tensor *tn_hardsigmoid_inplace_at(const char *file, int line,
+    const tn_hardsigmoid_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_hardsigmoid(tn_tensor *self);
+TN_API tn_tensor *tnp_hardsigmoid_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_hardsigmoid(...) TNI_CALL(tn_hardsigmoid, .self = __VA_ARGS__)
+#define tn_hardsigmoid_(...) TNI_CALL_AS(tn_hardsigmoid_inplace_at, tn_hardsigmoid_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self * tanh(log(1 + e^self)).
+ * D. Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
+ *   schema  mish(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_mish(x) */
+typedef struct tn_mish_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_mish_args;
+TN_API tn_tensor *tn_mish_at(const char *file, int line, const tn_mish_args *args);
+TN_API tn_tensor *tn_mish_inplace_at(const char *file, int line, const tn_mish_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_mish(tn_tensor *self);
+TN_API tn_tensor *tnp_mish_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_mish(...) TNI_CALL(tn_mish, .self = __VA_ARGS__)
+#define tn_mish_(...) TNI_CALL_AS(tn_mish_inplace_at, tn_mish_args, .self = __VA_ARGS__)
+#endif
+
+/* log(1 / (1 + e^-self)), without overflow: the exponential is of -|self|.
+ *   schema  log_sigmoid(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_log_sigmoid(x) */
+typedef struct tn_log_sigmoid_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_log_sigmoid_args;
+TN_API tn_tensor *tn_log_sigmoid_at(const char *file, int line, const tn_log_sigmoid_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_log_sigmoid(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_log_sigmoid(...) TNI_CALL(tn_log_sigmoid, .self = __VA_ARGS__)
+#endif
+
+/* self * sigmoid(gate).
+ *   schema  _glu_gate(Tensor self, Tensor gate) -> Tensor
+ *   shapes  (*), (*) -> (*), floating
+ *   example tn_glu_gate(x, y) */
+typedef struct tn_glu_gate_args {
+    tn_tensor *self, *gate;
+    TNI_NAMED_OPTIONS
+} tn_glu_gate_args;
+TN_USE_RESULT TN_API tn_tensor *tn_glu_gate_at(const char *file, int line,
+    const tn_glu_gate_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_glu_gate(tn_tensor *self, tn_tensor *gate);
+#ifndef __cplusplus
+#define tn_glu_gate(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_glu_gate, .self = self_, \
+    .gate = __VA_ARGS__))
+#endif
+
+/* The first half of self along dim, times the sigmoid of the second.
+ * Y. Dauphin et al., Language Modeling with Gated Convolutional Networks, 2017.
+ *   schema  glu(Tensor self, int dim=-1) -> Tensor
+ *   shapes  (*, 2 n, *) -> (*, n, *), floating
+ *   example tn_glu(x) */
+typedef struct tn_glu_args {
+    tn_tensor *out;
+    int64_t dim;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_glu_args;
+TN_API tn_tensor *tn_glu_at(const char *file, int line, const tn_glu_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_glu(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_glu(...) TNI_CALL(tn_glu, .dim = -1, .self = __VA_ARGS__)
+#endif
+
+/* max(0, self) + min(0, alpha * (e^(self / alpha) - 1)).
+ * J. Barron, Continuously Differentiable Exponential Linear Units, 2017.
+ *   schema  celu(Tensor self, Scalar alpha=1.0) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_celu(x, .alpha = 2) */
+typedef struct tn_celu_args {
+    double alpha;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_celu_args;
+TN_USE_RESULT TN_API tn_tensor *tn_celu_at(const char *file, int line, const tn_celu_args *args);
+TN_API tn_tensor *tn_celu_inplace_at(const char *file, int line, const tn_celu_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_celu(tn_tensor *self, double alpha);
+TN_API tn_tensor *tnp_celu_(tn_tensor *self, double alpha);
+#ifndef __cplusplus
+#define tn_celu(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_celu, .alpha = 1, .self = __VA_ARGS__))
+#define tn_celu_(...) TNI_CALL_AS(tn_celu_inplace_at, tn_celu_args, .alpha = 1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* elu with the two numbers for which mean 0 and variance 1 are kept from layer to layer.
+ * G. Klambauer et al., Self-Normalizing Neural Networks, 2017.
+ *   schema  selu(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_selu(x) */
+typedef struct tn_selu_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_selu_args;
+TN_USE_RESULT TN_API tn_tensor *tn_selu_at(const char *file, int line, const tn_selu_args *args);
+TN_API tn_tensor *tn_selu_inplace_at(const char *file, int line, const tn_selu_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_selu(tn_tensor *self);
+TN_API tn_tensor *tnp_selu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_selu(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_selu, .self = __VA_ARGS__))
+#define tn_selu_(...) TNI_CALL_AS(tn_selu_inplace_at, tn_selu_args, .self = __VA_ARGS__)
+#endif
+
+/* self - tanh(self).
+ *   schema  tanhshrink(Tensor self) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_tanhshrink(x) */
+typedef struct tn_tanhshrink_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_tanhshrink_args;
+TN_USE_RESULT TN_API tn_tensor *tn_tanhshrink_at(const char *file, int line,
+    const tn_tanhshrink_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_tanhshrink(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_tanhshrink(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_tanhshrink, .self = __VA_ARGS__))
+#endif
+
 /* --- the incomplete gamma functions, by simd/math_igamma.h --- */
 
 /* The lower incomplete gamma function, regularized: the integral of t^(a - 1) e^-t from 0 to x

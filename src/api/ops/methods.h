@@ -294,6 +294,17 @@ template <class K = as_objects> typename K::one ceil(out_options o = {}, site at
 template <class K = as_objects> typename K::one ceil_(site at = site()) const {
     return tn::ceil_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one celu(first_option<double> alpha = 1,
+    site at = site()) const {
+    return tn::celu<K>(p_, alpha, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one celu(celu_options o,
+    site at = site()) const {
+    return tn::celu<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one celu_(double alpha = 1, site at = site()) const {
+    return tn::celu_<K>(p_, alpha, at);
+}
 template <class K = as_objects> typename K::one channel_shuffle(integer groups, out_options o = {},
     site at = site()) const {
     return tn::channel_shuffle<K>(p_, groups, o, at);
@@ -701,6 +712,17 @@ template <class K = as_objects> typename K::one geometric_(double p,
 template <class K = as_objects> typename K::template many<tn_a_tau>::type geqrf(geqrf_options o = {}, site at = site()) const {
     return tn::geqrf<K>(p_, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one glu(integer dim = -1,
+    site at = site()) const {
+    return tn::glu<K>(p_, dim, at);
+}
+template <class K = as_objects> typename K::one glu(glu_options o, site at = site()) const {
+    return tn::glu<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one glu_gate(tensor_ref gate,
+    site at = site()) const {
+    return tn::glu_gate<K>(p_, gate, at);
+}
 template <class K = as_objects> typename K::one gt(tensor_or_number other, out_options o = {},
     site at = site()) const {
     return tn::gt<K>(p_, other, o, at);
@@ -715,6 +737,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one hardshrink(first_o
 template <class K = as_objects> typename K::one hardshrink(hardshrink_options o, site at = site())
     const {
     return tn::hardshrink<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one hardsigmoid(out_options o = {}, site at = site())
+    const {
+    return tn::hardsigmoid<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one hardsigmoid_(site at = site()) const {
+    return tn::hardsigmoid_<K>(p_, at);
 }
 template <class K = as_objects> typename K::one hardswish(out_options o = {}, site at = site())
     const {
@@ -918,6 +947,10 @@ template <class K = as_objects> typename K::one log_normal_(double mean = 1, dou
     tn_generator *generator = nullptr, site at = site()) const {
     return tn::log_normal_<K>(p_, mean, std, generator, at);
 }
+template <class K = as_objects> typename K::one log_sigmoid(out_options o = {}, site at = site())
+    const {
+    return tn::log_sigmoid<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one log_softmax(integer dim,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
     return tn::log_softmax<K>(p_, dim, dtype, at);
@@ -1110,6 +1143,12 @@ template <class K = as_objects> typename K::one (min)(tensor_ref other, out_opti
 template <class K = as_objects> typename K::one minimum(tensor_ref other, out_options o = {},
     site at = site()) const {
     return tn::minimum<K>(p_, other, o, at);
+}
+template <class K = as_objects> typename K::one mish(out_options o = {}, site at = site()) const {
+    return tn::mish<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one mish_(site at = site()) const {
+    return tn::mish_<K>(p_, at);
 }
 template <class K = as_objects> typename K::one mm(tensor_ref mat2, out_options o = {},
     site at = site()) const {
@@ -1444,6 +1483,26 @@ template <class K = as_objects> typename K::one round(out_options o = {}, site a
 template <class K = as_objects> typename K::one round_(site at = site()) const {
     return tn::round_<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333, flag training = false, tn_generator *generator = nullptr, site at = site()) const {
+    return tn::rrelu<K>(p_, lower, upper, training, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one rrelu(rrelu_options o,
+    site at = site()) const {
+    return tn::rrelu<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one rrelu_(double lower = 0.125,
+    double upper = 0.3333333333333333, flag training = false, tn_generator *generator = nullptr,
+    site at = site()) const {
+    return tn::rrelu_<K>(p_, lower, upper, training, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one rrelu_noise(double lower,
+    double upper, tn_generator *generator = nullptr, site at = site()) const {
+    return tn::rrelu_noise<K>(p_, lower, upper, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one rrelu_noise(double lower,
+    double upper, rrelu_noise_options o, site at = site()) const {
+    return tn::rrelu_noise<K>(p_, lower, upper, o, at);
+}
 template <class K = as_objects> typename K::one rsqrt(out_options o = {}, site at = site()) const {
     return tn::rsqrt<K>(p_, o, at);
 }
@@ -1485,6 +1544,12 @@ template <class K = as_objects> typename K::one scatter_(integer dim, tensor_ref
 template <class K = as_objects> TN_USE_RESULT typename K::one select(integer dim, integer index,
     site at = site()) const {
     return tn::select<K>(p_, dim, index, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one selu(site at = site()) const {
+    return tn::selu<K>(p_, at);
+}
+template <class K = as_objects> typename K::one selu_(site at = site()) const {
+    return tn::selu_<K>(p_, at);
 }
 template <class K = as_objects> typename K::one sgn(out_options o = {}, site at = site()) const {
     return tn::sgn<K>(p_, o, at);
@@ -1665,6 +1730,9 @@ template <class K = as_objects> typename K::one tanh(out_options o = {}, site at
 }
 template <class K = as_objects> typename K::one tanh_(site at = site()) const {
     return tn::tanh_<K>(p_, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one tanhshrink(site at = site()) const {
+    return tn::tanhshrink<K>(p_, at);
 }
 template <class K = as_objects> typename K::one threshold(number threshold, number value,
     out_options o = {}, site at = site()) const {

@@ -145,6 +145,13 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one allclose(te
     return K::call(tn_allclose_at, at, {o.rtol, o.atol, o.equal_nan.value, self.value,
         other.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one alpha_dropout(tensor_ref input, double p, flag train, site at = site()) {
+    return K::call(tn_alpha_dropout_at, at, {input.value, p, train.value});
+}
+template <class K = as_objects> inline typename K::one alpha_dropout_(tensor_ref input, double p,
+    flag train, site at = site()) {
+    return K::write(tn_alpha_dropout_inplace_at, at, {input.value, p, train.value});
+}
 struct amax_options {
     typedef amax_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -582,6 +589,22 @@ template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out
 }
 template <class K = as_objects> inline typename K::one ceil_(tensor_ref self, site at = site()) {
     return K::write(tn_ceil_inplace_at, at, {nullptr, self.value});
+}
+struct celu_options {
+    typedef celu_options self_;
+    TNI_OPTION(double, alpha, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one celu(tensor_ref self,
+    first_option<double> alpha = 1, site at = site()) {
+    return K::call(tn_celu_at, at, {alpha.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one celu(tensor_ref self,
+    celu_options o, site at = site()) {
+    return K::call(tn_celu_at, at, {o.alpha, self.value});
+}
+template <class K = as_objects> inline typename K::one celu_(tensor_ref self, double alpha = 1,
+    site at = site()) {
+    return K::write(tn_celu_inplace_at, at, {alpha, self.value});
 }
 template <class K = as_objects> inline typename K::one channel_shuffle(tensor_ref self,
     integer groups, out_options o = {}, site at = site()) {
@@ -1303,6 +1326,13 @@ template <class K = as_objects> inline typename K::one eye(integer n, integer m,
     site at = site()) {
     return K::call(tn_eye_m_at, at, {o.out.value, o.dtype, o.device, n.value, m.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one feature_alpha_dropout(tensor_ref input, double p, flag train, site at = site()) {
+    return K::call(tn_feature_alpha_dropout_at, at, {input.value, p, train.value});
+}
+template <class K = as_objects> inline typename K::one feature_alpha_dropout_(tensor_ref input,
+    double p, flag train, site at = site()) {
+    return K::write(tn_feature_alpha_dropout_inplace_at, at, {input.value, p, train.value});
+}
 namespace fft {
 struct fft_options {
     typedef fft_options self_;
@@ -1805,6 +1835,23 @@ struct geqrf_options {
 template <class K = as_objects> inline typename K::template many<tn_a_tau>::type geqrf(tensor_ref self, geqrf_options o = {}, site at = site()) {
     return K::call(tn_geqrf_at, at, {o.out, self.value}, o.out);
 }
+struct glu_options {
+    typedef glu_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, dim, -1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one glu(tensor_ref self,
+    integer dim = -1, site at = site()) {
+    return K::call(tn_glu_at, at, {nullptr, dim.value, self.value});
+}
+template <class K = as_objects> inline typename K::one glu(tensor_ref self, glu_options o,
+    site at = site()) {
+    return K::call(tn_glu_at, at, {o.out.value, o.dim.value, self.value}, o.out);
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one glu_gate(tensor_ref self,
+    tensor_ref gate, site at = site()) {
+    return K::call(tn_glu_gate_at, at, {self.value, gate.value});
+}
 template <class K = as_objects> inline typename K::one gt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_gt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -1825,6 +1872,14 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one hardshrink(
 template <class K = as_objects> inline typename K::one hardshrink(tensor_ref self,
     hardshrink_options o, site at = site()) {
     return K::call(tn_hardshrink_at, at, {o.out.value, o.lambd, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one hardsigmoid(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_hardsigmoid_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one hardsigmoid_(tensor_ref self,
+    site at = site()) {
+    return K::write(tn_hardsigmoid_inplace_at, at, {nullptr, self.value});
 }
 template <class K = as_objects> inline typename K::one hardswish(tensor_ref self,
     out_options o = {}, site at = site()) {
@@ -2747,6 +2802,10 @@ template <class K = as_objects> inline typename K::one log_normal_(tensor_ref se
     double mean = 1, double std = 2, tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_log_normal_inplace_at, at, {mean, std, generator, self.value});
 }
+template <class K = as_objects> inline typename K::one log_sigmoid(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_log_sigmoid_at, at, {o.out.value, self.value}, o.out);
+}
 typedef cumprod_options log_softmax_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one log_softmax(tensor_ref self,
     integer dim, tn_dtype dtype = TN_NO_DTYPE, site at = site()) {
@@ -3102,6 +3161,13 @@ template <class K = as_objects> inline typename K::one (min)(tensor_ref self, te
 template <class K = as_objects> inline typename K::one minimum(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_minimum_at, at, {o.out.value, self.value, other.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one mish(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_mish_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one mish_(tensor_ref self, site at = site()) {
+    return K::write(tn_mish_inplace_at, at, {nullptr, self.value});
 }
 template <class K = as_objects> inline typename K::one mm(tensor_ref self, tensor_ref mat2,
     out_options o = {}, site at = site()) {
@@ -3709,6 +3775,36 @@ template <class K = as_objects> inline typename K::one round(tensor_ref self, ou
 template <class K = as_objects> inline typename K::one round_(tensor_ref self, site at = site()) {
     return K::write(tn_round_inplace_at, at, {nullptr, self.value});
 }
+struct rrelu_options {
+    typedef rrelu_options self_;
+    TNI_OPTION(double, lower, 0.125)
+    TNI_OPTION(double, upper, 0.3333333333333333)
+    TNI_OPTION(flag, training, false)
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rrelu(tensor_ref self,
+    first_option<double> lower = 0.125, double upper = 0.3333333333333333, flag training = false,
+    tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_rrelu_at, at, {lower.value, upper, training.value, generator, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rrelu(tensor_ref self,
+    rrelu_options o, site at = site()) {
+    return K::call(tn_rrelu_at, at, {o.lower, o.upper, o.training.value, o.generator, self.value});
+}
+template <class K = as_objects> inline typename K::one rrelu_(tensor_ref self,
+    double lower = 0.125, double upper = 0.3333333333333333, flag training = false,
+    tn_generator *generator = nullptr, site at = site()) {
+    return K::write(tn_rrelu_inplace_at, at, {lower, upper, training.value, generator, self.value});
+}
+typedef geometric_options rrelu_noise_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rrelu_noise(tensor_ref self,
+    double lower, double upper, tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_rrelu_noise_at, at, {generator, self.value, lower, upper});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rrelu_noise(tensor_ref self,
+    double lower, double upper, rrelu_noise_options o, site at = site()) {
+    return K::call(tn_rrelu_noise_at, at, {o.generator, self.value, lower, upper});
+}
 template <class K = as_objects> inline typename K::one rsqrt(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_rsqrt_at, at, {o.out.value, self.value}, o.out);
@@ -3792,6 +3888,13 @@ template <class K = as_objects> inline typename K::one searchsorted(tensor_ref s
 template <class K = as_objects> TN_USE_RESULT inline typename K::one select(tensor_ref self,
     integer dim, integer index, site at = site()) {
     return K::call(tn_select_at, at, {self.value, dim.value, index.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one selu(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_selu_at, at, {self.value});
+}
+template <class K = as_objects> inline typename K::one selu_(tensor_ref self, site at = site()) {
+    return K::write(tn_selu_inplace_at, at, {self.value});
 }
 template <class K = as_objects> inline typename K::one sgn(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -4378,6 +4481,10 @@ template <class K = as_objects> inline typename K::one tanh_(tensor_ref self, si
 template <class K = as_objects> TN_USE_RESULT inline typename K::one tanh_backward(tensor_ref grad_output, tensor_ref output, site at = site()) {
     return K::call(tn_tanh_backward_at, at, {grad_output.value, output.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one tanhshrink(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_tanhshrink_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one threshold(tensor_ref self, number threshold,
     number value, out_options o = {}, site at = site()) {
     return K::call(tn_threshold_at, at, {o.out.value, self.value, threshold.value, value.value},
@@ -4647,6 +4754,8 @@ TNI_TN_END
 #define tn_all(...) tn::all<tn::detail::as_c>(__VA_ARGS__)
 #define tn_all_dims(...) tn::all_dims<tn::detail::as_c>(__VA_ARGS__)
 #define tn_allclose(...) tn::allclose<tn::detail::as_c>(__VA_ARGS__)
+#define tn_alpha_dropout(...) tn::alpha_dropout<tn::detail::as_c>(__VA_ARGS__)
+#define tn_alpha_dropout_(...) tn::alpha_dropout_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_amax(...) tn::amax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_amin(...) tn::amin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_aminmax(...) tn::aminmax<tn::detail::as_c>(__VA_ARGS__)
@@ -4709,6 +4818,8 @@ TNI_TN_END
 #define tn_cauchy_(...) tn::cauchy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_celu(...) tn::celu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_celu_(...) tn::celu_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_channel_shuffle(...) tn::channel_shuffle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_inverse(...) tn::cholesky_inverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cholesky_solve(...) tn::cholesky_solve<tn::detail::as_c>(__VA_ARGS__)
@@ -4821,6 +4932,8 @@ TNI_TN_END
 #define tn_exponential_(...) tn::exponential_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eye(...) tn::eye<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eye_m(...) tn::eye<tn::detail::as_c>(__VA_ARGS__)
+#define tn_feature_alpha_dropout(...) tn::feature_alpha_dropout<tn::detail::as_c>(__VA_ARGS__)
+#define tn_feature_alpha_dropout_(...) tn::feature_alpha_dropout_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fft_fft(...) tn::fft::fft<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fft_fft2(...) tn::fft::fft2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fft_fftfreq(...) tn::fft::fftfreq<tn::detail::as_c>(__VA_ARGS__)
@@ -4883,11 +4996,15 @@ TNI_TN_END
 #define tn_gelu_tanh_(...) tn::gelu_tanh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_geometric_(...) tn::geometric_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
+#define tn_glu(...) tn::glu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_glu_gate(...) tn::glu_gate<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardshrink(...) tn::hardshrink<tn::detail::as_c>(__VA_ARGS__)
+#define tn_hardsigmoid(...) tn::hardsigmoid<tn::detail::as_c>(__VA_ARGS__)
+#define tn_hardsigmoid_(...) tn::hardsigmoid_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardswish(...) tn::hardswish<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardswish_(...) tn::hardswish_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardtanh(...) tn::hardtanh<tn::detail::as_c>(__VA_ARGS__)
@@ -4995,6 +5112,7 @@ TNI_TN_END
 #define tn_log2(...) tn::log2<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log2_(...) tn::log2_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_normal_(...) tn::log_normal_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_log_sigmoid(...) tn::log_sigmoid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax(...) tn::log_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_log_softmax_backward(...) tn::log_softmax_backward_data<tn::detail::as_c>(__VA_ARGS__)
 #define tn_logaddexp(...) tn::logaddexp<tn::detail::as_c>(__VA_ARGS__)
@@ -5048,6 +5166,8 @@ TNI_TN_END
 #define tn_min_dim(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_min_other(...) tn::min<tn::detail::as_c>(__VA_ARGS__)
 #define tn_minimum(...) tn::minimum<tn::detail::as_c>(__VA_ARGS__)
+#define tn_mish(...) tn::mish<tn::detail::as_c>(__VA_ARGS__)
+#define tn_mish_(...) tn::mish_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mm(...) tn::mm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mode(...) tn::mode<tn::detail::as_c>(__VA_ARGS__)
 #define tn_movedim(...) tn::movedim<tn::detail::as_c>(__VA_ARGS__)
@@ -5136,6 +5256,9 @@ TNI_TN_END
 #define tn_roll(...) tn::roll<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round(...) tn::round<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round_(...) tn::round_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rrelu(...) tn::rrelu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rrelu_(...) tn::rrelu_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rrelu_noise(...) tn::rrelu_noise<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rsqrt(...) tn::rsqrt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rsqrt_(...) tn::rsqrt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rsub(...) tn::rsub<tn::detail::as_c>(__VA_ARGS__)
@@ -5151,6 +5274,8 @@ TNI_TN_END
 #define tn_searchsorted(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_searchsorted_scalar(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_select(...) tn::select<tn::detail::as_c>(__VA_ARGS__)
+#define tn_selu(...) tn::selu<tn::detail::as_c>(__VA_ARGS__)
+#define tn_selu_(...) tn::selu_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sgn(...) tn::sgn<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sgn_(...) tn::sgn_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sigmoid(...) tn::sigmoid<tn::detail::as_c>(__VA_ARGS__)
@@ -5307,6 +5432,7 @@ TNI_TN_END
 #define tn_tanh(...) tn::tanh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tanh_(...) tn::tanh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_tanh_backward(...) tn::tanh_backward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_tanhshrink(...) tn::tanhshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_threshold(...) tn::threshold<tn::detail::as_c>(__VA_ARGS__)
 #define tn_threshold_(...) tn::threshold_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_threshold_backward(...) tn::threshold_backward<tn::detail::as_c>(__VA_ARGS__)

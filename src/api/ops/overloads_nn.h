@@ -262,6 +262,432 @@ template <class K> class softsign : public detail::module_of<K, tn_nn_softsign_s
 typedef rows::softsign<detail::as_objects> softsign;
 }
 namespace nn {
+struct elu_options {
+    typedef elu_options self_;
+    TNI_OPTION(double, alpha, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class elu : public detail::module_of<K, tn_nn_elu_self> {
+  public:
+    explicit elu(first_option<double> alpha = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_elu_args a = {alpha.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_elu_at(at.file, at.line, &a));
+    }
+    explicit elu(elu_options o, site at = site::here()) {
+        const tn_nn_elu_args a = {o.alpha, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_elu_at(at.file, at.line, &a));
+    }
+    explicit elu(const nn::module &m, site at = site::here()) {
+        this->same(m, "elu", at);
+    }
+};
+}
+typedef rows::elu<detail::as_objects> elu;
+}
+namespace nn {
+struct celu_options {
+    typedef celu_options self_;
+    TNI_OPTION(double, alpha, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class celu : public detail::module_of<K, tn_nn_celu_self> {
+  public:
+    explicit celu(first_option<double> alpha = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_celu_args a = {alpha.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_celu_at(at.file, at.line, &a));
+    }
+    explicit celu(celu_options o, site at = site::here()) {
+        const tn_nn_celu_args a = {o.alpha, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_celu_at(at.file, at.line, &a));
+    }
+    explicit celu(const nn::module &m, site at = site::here()) {
+        this->same(m, "celu", at);
+    }
+};
+}
+typedef rows::celu<detail::as_objects> celu;
+}
+namespace nn {
+struct selu_options {
+    typedef selu_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class selu : public detail::module_of<K, tn_nn_selu_self> {
+  public:
+    explicit selu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_selu_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_selu_at(at.file, at.line, &a));
+    }
+    explicit selu(selu_options o, site at = site::here()) {
+        const tn_nn_selu_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_selu_at(at.file, at.line, &a));
+    }
+    explicit selu(const nn::module &m, site at = site::here()) {
+        this->same(m, "selu", at);
+    }
+};
+}
+typedef rows::selu<detail::as_objects> selu;
+}
+namespace nn {
+struct rrelu_options {
+    typedef rrelu_options self_;
+    TNI_OPTION(double, lower, 0.125)
+    TNI_OPTION(double, upper, 0.3333333333333333)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class rrelu : public detail::module_of<K, tn_nn_rrelu_self> {
+  public:
+    explicit rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_rrelu_args a = {lower.value, upper, inplace.value, dtype, device, 0};
+        this->made(tn_nn_rrelu_at(at.file, at.line, &a));
+    }
+    explicit rrelu(rrelu_options o, site at = site::here()) {
+        const tn_nn_rrelu_args a = {o.lower, o.upper, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_rrelu_at(at.file, at.line, &a));
+    }
+    explicit rrelu(const nn::module &m, site at = site::here()) {
+        this->same(m, "rrelu", at);
+    }
+};
+}
+typedef rows::rrelu<detail::as_objects> rrelu;
+}
+namespace nn {
+struct mish_options {
+    typedef mish_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class mish : public detail::module_of<K, tn_nn_mish_self> {
+  public:
+    explicit mish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_mish_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_mish_at(at.file, at.line, &a));
+    }
+    explicit mish(mish_options o, site at = site::here()) {
+        const tn_nn_mish_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_mish_at(at.file, at.line, &a));
+    }
+    explicit mish(const nn::module &m, site at = site::here()) {
+        this->same(m, "mish", at);
+    }
+};
+}
+typedef rows::mish<detail::as_objects> mish;
+}
+namespace nn {
+struct log_sigmoid_options {
+    typedef log_sigmoid_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class log_sigmoid : public detail::module_of<K, tn_nn_log_sigmoid_self> {
+  public:
+    explicit log_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_log_sigmoid_args a = {dtype, device, 0};
+        this->made(tn_nn_log_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit log_sigmoid(log_sigmoid_options o, site at = site::here()) {
+        const tn_nn_log_sigmoid_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_log_sigmoid_at(at.file, at.line, &a));
+    }
+    explicit log_sigmoid(const nn::module &m, site at = site::here()) {
+        this->same(m, "log_sigmoid", at);
+    }
+};
+}
+typedef rows::log_sigmoid<detail::as_objects> log_sigmoid;
+}
+namespace nn {
+struct tanhshrink_options {
+    typedef tanhshrink_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class tanhshrink : public detail::module_of<K, tn_nn_tanhshrink_self> {
+  public:
+    explicit tanhshrink(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_tanhshrink_args a = {dtype, device, 0};
+        this->made(tn_nn_tanhshrink_at(at.file, at.line, &a));
+    }
+    explicit tanhshrink(tanhshrink_options o, site at = site::here()) {
+        const tn_nn_tanhshrink_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_tanhshrink_at(at.file, at.line, &a));
+    }
+    explicit tanhshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "tanhshrink", at);
+    }
+};
+}
+typedef rows::tanhshrink<detail::as_objects> tanhshrink;
+}
+namespace nn {
+struct glu_options {
+    typedef glu_options self_;
+    TNI_OPTION(integer, dim, -1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class glu : public detail::module_of<K, tn_nn_glu_self> {
+  public:
+    explicit glu(integer dim = -1, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_glu_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_glu_at(at.file, at.line, &a));
+    }
+    explicit glu(glu_options o, site at = site::here()) {
+        const tn_nn_glu_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_glu_at(at.file, at.line, &a));
+    }
+    explicit glu(const nn::module &m, site at = site::here()) {
+        this->same(m, "glu", at);
+    }
+};
+}
+typedef rows::glu<detail::as_objects> glu;
+}
+namespace nn {
+struct relu6_options {
+    typedef relu6_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class relu6 : public detail::module_of<K, tn_nn_relu6_self> {
+  public:
+    explicit relu6(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_relu6_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_relu6_at(at.file, at.line, &a));
+    }
+    explicit relu6(relu6_options o, site at = site::here()) {
+        const tn_nn_relu6_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_relu6_at(at.file, at.line, &a));
+    }
+    explicit relu6(const nn::module &m, site at = site::here()) {
+        this->same(m, "relu6", at);
+    }
+};
+}
+typedef rows::relu6<detail::as_objects> relu6;
+}
+namespace nn {
+struct hardtanh_options {
+    typedef hardtanh_options self_;
+    TNI_OPTION(double, min_val, -1)
+    TNI_OPTION(double, max_val, 1)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardtanh : public detail::module_of<K, tn_nn_hardtanh_self> {
+  public:
+    explicit hardtanh(first_option<double> min_val = -1, double max_val = 1, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardtanh_args a = {min_val.value, max_val, inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardtanh_at(at.file, at.line, &a));
+    }
+    explicit hardtanh(hardtanh_options o, site at = site::here()) {
+        const tn_nn_hardtanh_args a = {o.min_val, o.max_val, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardtanh_at(at.file, at.line, &a));
+    }
+    explicit hardtanh(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardtanh", at);
+    }
+};
+}
+typedef rows::hardtanh<detail::as_objects> hardtanh;
+}
+namespace nn {
+struct hardsigmoid_options {
+    typedef hardsigmoid_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardsigmoid : public detail::module_of<K, tn_nn_hardsigmoid_self> {
+  public:
+    explicit hardsigmoid(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardsigmoid_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardsigmoid_at(at.file, at.line, &a));
+    }
+    explicit hardsigmoid(hardsigmoid_options o, site at = site::here()) {
+        const tn_nn_hardsigmoid_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardsigmoid_at(at.file, at.line, &a));
+    }
+    explicit hardsigmoid(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardsigmoid", at);
+    }
+};
+}
+typedef rows::hardsigmoid<detail::as_objects> hardsigmoid;
+}
+namespace nn {
+struct hardswish_options {
+    typedef hardswish_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardswish : public detail::module_of<K, tn_nn_hardswish_self> {
+  public:
+    explicit hardswish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardswish_args a = {inplace.value, dtype, device, 0};
+        this->made(tn_nn_hardswish_at(at.file, at.line, &a));
+    }
+    explicit hardswish(hardswish_options o, site at = site::here()) {
+        const tn_nn_hardswish_args a = {o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_hardswish_at(at.file, at.line, &a));
+    }
+    explicit hardswish(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardswish", at);
+    }
+};
+}
+typedef rows::hardswish<detail::as_objects> hardswish;
+}
+namespace nn {
+struct hardshrink_options {
+    typedef hardshrink_options self_;
+    TNI_OPTION(double, lambd, 0.5)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class hardshrink : public detail::module_of<K, tn_nn_hardshrink_self> {
+  public:
+    explicit hardshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_hardshrink_args a = {lambd.value, dtype, device, 0};
+        this->made(tn_nn_hardshrink_at(at.file, at.line, &a));
+    }
+    explicit hardshrink(hardshrink_options o, site at = site::here()) {
+        const tn_nn_hardshrink_args a = {o.lambd, o.dtype, o.device, 0};
+        this->made(tn_nn_hardshrink_at(at.file, at.line, &a));
+    }
+    explicit hardshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "hardshrink", at);
+    }
+};
+}
+typedef rows::hardshrink<detail::as_objects> hardshrink;
+}
+namespace nn {
+struct softshrink_options {
+    typedef softshrink_options self_;
+    TNI_OPTION(double, lambd, 0.5)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softshrink : public detail::module_of<K, tn_nn_softshrink_self> {
+  public:
+    explicit softshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softshrink_args a = {lambd.value, dtype, device, 0};
+        this->made(tn_nn_softshrink_at(at.file, at.line, &a));
+    }
+    explicit softshrink(softshrink_options o, site at = site::here()) {
+        const tn_nn_softshrink_args a = {o.lambd, o.dtype, o.device, 0};
+        this->made(tn_nn_softshrink_at(at.file, at.line, &a));
+    }
+    explicit softshrink(const nn::module &m, site at = site::here()) {
+        this->same(m, "softshrink", at);
+    }
+};
+}
+typedef rows::softshrink<detail::as_objects> softshrink;
+}
+namespace nn {
+struct threshold_options {
+    typedef threshold_options self_;
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class threshold : public detail::module_of<K, tn_nn_threshold_self> {
+  public:
+    explicit threshold(double threshold_, double value, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_threshold_args a = {inplace.value, dtype, device, threshold_, value};
+        this->made(tn_nn_threshold_at(at.file, at.line, &a));
+    }
+    explicit threshold(double threshold_, double value, threshold_options o,
+        site at = site::here()) {
+        const tn_nn_threshold_args a = {o.inplace.value, o.dtype, o.device, threshold_, value};
+        this->made(tn_nn_threshold_at(at.file, at.line, &a));
+    }
+    explicit threshold(const nn::module &m, site at = site::here()) {
+        this->same(m, "threshold", at);
+    }
+};
+}
+typedef rows::threshold<detail::as_objects> threshold;
+}
+namespace nn {
 struct softmax_options {
     typedef softmax_options self_;
     TNI_OPTION(integer, dim, TN_NONE)
@@ -316,6 +742,61 @@ template <class K> class log_softmax : public detail::module_of<K, tn_nn_log_sof
 };
 }
 typedef rows::log_softmax<detail::as_objects> log_softmax;
+}
+namespace nn {
+struct softmin_options {
+    typedef softmin_options self_;
+    TNI_OPTION(integer, dim, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softmin : public detail::module_of<K, tn_nn_softmin_self> {
+  public:
+    explicit softmin(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_softmin_args a = {dim.value, dtype, device, 0};
+        this->made(tn_nn_softmin_at(at.file, at.line, &a));
+    }
+    explicit softmin(softmin_options o, site at = site::here()) {
+        const tn_nn_softmin_args a = {o.dim.value, o.dtype, o.device, 0};
+        this->made(tn_nn_softmin_at(at.file, at.line, &a));
+    }
+    explicit softmin(const nn::module &m, site at = site::here()) {
+        this->same(m, "softmin", at);
+    }
+};
+}
+typedef rows::softmin<detail::as_objects> softmin;
+}
+namespace nn {
+struct softmax2d_options {
+    typedef softmax2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class softmax2d : public detail::module_of<K, tn_nn_softmax2d_self> {
+  public:
+    explicit softmax2d(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_softmax2d_args a = {dtype, device, 0};
+        this->made(tn_nn_softmax2d_at(at.file, at.line, &a));
+    }
+    explicit softmax2d(softmax2d_options o, site at = site::here()) {
+        const tn_nn_softmax2d_args a = {o.dtype, o.device, 0};
+        this->made(tn_nn_softmax2d_at(at.file, at.line, &a));
+    }
+    explicit softmax2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "softmax2d", at);
+    }
+};
+}
+typedef rows::softmax2d<detail::as_objects> softmax2d;
 }
 namespace nn {
 struct multihead_attention_options {
@@ -3359,8 +3840,25 @@ TNI_TN_END
 #define tn_nn_tanh(...) tn::nn::rows::tanh<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softplus(...) tn::nn::rows::softplus<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softsign(...) tn::nn::rows::softsign<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_elu(...) tn::nn::rows::elu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_celu(...) tn::nn::rows::celu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_selu(...) tn::nn::rows::selu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rrelu(...) tn::nn::rows::rrelu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_mish(...) tn::nn::rows::mish<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_log_sigmoid(...) tn::nn::rows::log_sigmoid<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_tanhshrink(...) tn::nn::rows::tanhshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_glu(...) tn::nn::rows::glu<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_relu6(...) tn::nn::rows::relu6<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardtanh(...) tn::nn::rows::hardtanh<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardsigmoid(...) tn::nn::rows::hardsigmoid<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardswish(...) tn::nn::rows::hardswish<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_hardshrink(...) tn::nn::rows::hardshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softshrink(...) tn::nn::rows::softshrink<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_threshold(...) tn::nn::rows::threshold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmax(...) tn::nn::rows::softmax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_log_softmax(...) tn::nn::rows::log_softmax<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softmin(...) tn::nn::rows::softmin<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_softmax2d(...) tn::nn::rows::softmax2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention(...) \
     tn::nn::rows::multihead_attention<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention_forward(...) \

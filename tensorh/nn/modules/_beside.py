@@ -17,6 +17,7 @@ OPTIONS = {
     },
     "HingeEmbeddingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
+    "Hardtanh": {"min_value": (3, None), "max_value": (4, None)},
     "L1Loss": {"size_average": (0, None), "reduce": (1, None)},
     "LSTM": {"proj_size": (7, 0)},
     "MarginRankingLoss": {"size_average": (1, None), "reduce": (2, None)},

@@ -107,6 +107,32 @@ def _init_lstm(self, *args, **kwargs):
         )
 
 
+def _init_hardtanh(self, *args, min_value=None, max_value=None, **kwargs):
+    """min_value and max_value are what torch called min_val and max_val once."""
+    if len(args) > 3:
+        args, older = args[:3], dict(zip(("min_value", "max_value"), args[3:], strict=False))
+        min_value, max_value = older.get("min_value", min_value), older.get("max_value", max_value)
+    options = dict(zip(("min_val", "max_val", "inplace"), args, strict=False)) | kwargs
+    for name, value in (("min_val", min_value), ("max_val", max_value)):
+        if value is not None:
+            warnings.warn(
+                f"keyword argument `{name}ue` is deprecated and rename to `{name}`",
+                FutureWarning,
+                stacklevel=2,
+            )
+            options[name] = value
+    low, high = options.get("min_val", -1.0), options.get("max_val", 1.0)
+    if not high > low:
+        raise AssertionError(f"max_val ({high}) must be greater than min_val ({low})")
+    self._row_init(**options)
+
+
+def _softmax2d(self, input):
+    if input.dim() not in (3, 4):
+        raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+    return _C._Module._row_forward(self, input)
+
+
 def _implicit(name):
     """What a softmax has beside its row: the warning of functional where no dim is given."""
 
@@ -162,7 +188,10 @@ _MORE = {
         "flatten_parameters": lambda self: None,
         "all_weights": property(_all_weights),
     },
+    "Hardtanh": {"__init__": _init_hardtanh},
     "Softmax": _implicit("softmax"),
+    "Softmax2d": {"forward": _softmax2d},
+    "Softmin": _implicit("softmin"),
     "LogSoftmax": _implicit("log_softmax"),
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
