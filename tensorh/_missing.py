@@ -118,22 +118,22 @@ cov ctc_loss cumulative_trapezoid detach_ embedding_bag
 empty_permuted from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window histc histogram histogramdd i0 i0_ igamma
-igammac index_reduce is_anomaly_check_nan_enabled is_autocast_cache_enabled
+igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference istft kaiser_window
 max_pool1d_with_indices max_pool3d multinomial nonzero_static
 pdist poisson poisson_nll_loss renorm
-resize_as_ scatter_reduce set_anomaly_enabled set_autocast_cache_enabled
+resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
 vmap
 """,
     "Tensor": """
 __cuda_array_interface__ corrcoef cov dim_order grad_dtype
-histc histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ istft
+histc histogram i0 i0_ igamma igamma_ igammac igammac_ istft
 multinomial new_empty_strided
 nonzero_static pin_memory record_stream renorm renorm_ resize_as
-resize_as_ scatter_reduce scatter_reduce_ stft
+resize_as_ stft
 """,
     "torch.linalg": """
 eig eigvals ldl_factor ldl_factor_ex ldl_solve

@@ -54,7 +54,7 @@ POOLS = {
     "negative_slope": ["0.01", "0", "-0.5", "1", "2"], "threshold": ["0", "20", "0.5", "-1"], "Scalar:scale": ["1", "0.5", "2"],
     "input_scale": ["1", "0.5", "2"], "fill_value": ["0", "-1", "2.5", "True"], "float": ["0.0", "0.5", "1.0"],
     "Scalar": ["0", "1", "-1", "2", "0.5"], "bool": ["False", "True"], "int": ["0", "1", "-1", "2"],
-    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "mode": ["reduced", "complete", "r", "full"], "side": ["None", "left", "right", "middle"],
+    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "reduce": ["sum", "prod", "mean", "amax", "amin", "add", "multiply"], "mode": ["reduced", "complete", "r", "full"], "side": ["None", "left", "right", "middle"],
     "source[]": ["[0]", "[-1]", "[0,1]", "[1,0]"], "destination[]": ["[0]", "[-1]", "[1,0]", "[0,2]"],
     "shape[]": ["[-1]", "[1,-1]", "[-1,1]", "[0,-1]", "[6,2]"], "size[]": ["[-1]", "[3,4]", "[2,6]", "[12]", "[2,-1]", "[0]"],
     "sizes[]": ["[-1]", "[1,-1]", "[2,3]", "[2,-1,1]"],

@@ -829,6 +829,19 @@ template <class K = as_objects> typename K::one index_put_(tensor_list indices, 
     flag accumulate = false, site at = site()) const {
     return tn::index_put_<K>(p_, indices, values, accumulate, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one index_reduce(integer dim,
+    tensor_ref index, tensor_ref source, const char *reduce, flag include_self = true,
+    site at = site()) const {
+    return tn::index_reduce<K>(p_, dim, index, source, reduce, include_self, at);
+}
+template <class K = as_objects> typename K::one index_reduce(integer dim, tensor_ref index,
+    tensor_ref source, const char *reduce, index_reduce_options o, site at = site()) const {
+    return tn::index_reduce<K>(p_, dim, index, source, reduce, o, at);
+}
+template <class K = as_objects> typename K::one index_reduce_(integer dim, tensor_ref index,
+    tensor_ref source, const char *reduce, flag include_self = true, site at = site()) const {
+    return tn::index_reduce_<K>(p_, dim, index, source, reduce, include_self, at);
+}
 template <class K = as_objects> typename K::one index_select(integer dim, tensor_ref index,
     out_options o = {}, site at = site()) const {
     return tn::index_select<K>(p_, dim, index, o, at);
@@ -1533,6 +1546,27 @@ template <class K = as_objects> typename K::one scatter_add_(integer dim, tensor
     tensor_ref src, site at = site()) const {
     return tn::scatter_add_<K>(p_, dim, index, src, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one scatter_reduce(integer dim,
+    tensor_ref index, tensor_ref src, const char *reduce, flag include_self = true,
+    site at = site()) const {
+    return tn::scatter_reduce<K>(p_, dim, index, src, reduce, include_self, at);
+}
+template <class K = as_objects> typename K::one scatter_reduce(integer dim, tensor_ref index,
+    tensor_ref src, const char *reduce, scatter_reduce_options o, site at = site()) const {
+    return tn::scatter_reduce<K>(p_, dim, index, src, reduce, o, at);
+}
+template <class K = as_objects> typename K::one scatter_reduce_(integer dim, tensor_ref index,
+    tensor_ref src, const char *reduce, flag include_self = true, site at = site()) const {
+    return tn::scatter_reduce_<K>(p_, dim, index, src, reduce, include_self, at);
+}
+template <class K = as_objects> typename K::one scatter(integer dim, tensor_ref index,
+    tensor_ref src, const char *reduce, out_options o = {}, site at = site()) const {
+    return tn::scatter<K>(p_, dim, index, src, reduce, o, at);
+}
+template <class K = as_objects> typename K::one scatter_(integer dim, tensor_ref index,
+    tensor_ref src, const char *reduce, site at = site()) const {
+    return tn::scatter_<K>(p_, dim, index, src, reduce, at);
+}
 template <class K = as_objects> typename K::one scatter(integer dim, tensor_ref index,
     number value, out_options o = {}, site at = site()) const {
     return tn::scatter<K>(p_, dim, index, value, o, at);
@@ -1540,6 +1574,14 @@ template <class K = as_objects> typename K::one scatter(integer dim, tensor_ref 
 template <class K = as_objects> typename K::one scatter_(integer dim, tensor_ref index,
     number value, site at = site()) const {
     return tn::scatter_<K>(p_, dim, index, value, at);
+}
+template <class K = as_objects> typename K::one scatter(integer dim, tensor_ref index,
+    number value, const char *reduce, out_options o = {}, site at = site()) const {
+    return tn::scatter<K>(p_, dim, index, value, reduce, o, at);
+}
+template <class K = as_objects> typename K::one scatter_(integer dim, tensor_ref index,
+    number value, const char *reduce, site at = site()) const {
+    return tn::scatter_<K>(p_, dim, index, value, reduce, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one select(integer dim, integer index,
     site at = site()) const {

@@ -2030,6 +2030,29 @@ template <class K = as_objects> inline typename K::one index_put_(tensor_ref sel
     return K::write(tn_index_put_inplace_at, at, {nullptr, accumulate.value, self.value,
         indices.value, values.value});
 }
+struct index_reduce_options {
+    typedef index_reduce_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, include_self, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one index_reduce(tensor_ref self,
+    integer dim, tensor_ref index, tensor_ref source, const char *reduce, flag include_self = true,
+    site at = site()) {
+    return K::call(tn_index_reduce_at, at, {nullptr, include_self.value, self.value, dim.value,
+        index.value, source.value, reduce});
+}
+template <class K = as_objects> inline typename K::one index_reduce(tensor_ref self, integer dim,
+    tensor_ref index, tensor_ref source, const char *reduce, index_reduce_options o,
+    site at = site()) {
+    return K::call(tn_index_reduce_at, at, {o.out.value, o.include_self.value, self.value,
+        dim.value, index.value, source.value, reduce}, o.out);
+}
+template <class K = as_objects> inline typename K::one index_reduce_(tensor_ref self, integer dim,
+    tensor_ref index, tensor_ref source, const char *reduce, flag include_self = true,
+    site at = site()) {
+    return K::write(tn_index_reduce_inplace_at, at, {nullptr, include_self.value, self.value,
+        dim.value, index.value, source.value, reduce});
+}
 template <class K = as_objects> inline typename K::one index_select(tensor_ref self, integer dim,
     tensor_ref index, out_options o = {}, site at = site()) {
     return K::call(tn_index_select_at, at, {o.out.value, self.value, dim.value, index.value},
@@ -3858,6 +3881,33 @@ template <class K = as_objects> inline typename K::one scatter_add_(tensor_ref s
     return K::write(tn_scatter_add_inplace_at, at, {nullptr, self.value, dim.value, index.value,
         src.value});
 }
+typedef index_reduce_options scatter_reduce_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one scatter_reduce(tensor_ref self, integer dim, tensor_ref index, tensor_ref src, const char *reduce, flag include_self = true, site at = site()) {
+    return K::call(tn_scatter_reduce_at, at, {nullptr, include_self.value, self.value, dim.value,
+        index.value, src.value, reduce});
+}
+template <class K = as_objects> inline typename K::one scatter_reduce(tensor_ref self, integer dim,
+    tensor_ref index, tensor_ref src, const char *reduce, scatter_reduce_options o,
+    site at = site()) {
+    return K::call(tn_scatter_reduce_at, at, {o.out.value, o.include_self.value, self.value,
+        dim.value, index.value, src.value, reduce}, o.out);
+}
+template <class K = as_objects> inline typename K::one scatter_reduce_(tensor_ref self,
+    integer dim, tensor_ref index, tensor_ref src, const char *reduce, flag include_self = true,
+    site at = site()) {
+    return K::write(tn_scatter_reduce_inplace_at, at, {nullptr, include_self.value, self.value,
+        dim.value, index.value, src.value, reduce});
+}
+template <class K = as_objects> inline typename K::one scatter(tensor_ref self, integer dim,
+    tensor_ref index, tensor_ref src, const char *reduce, out_options o = {}, site at = site()) {
+    return K::call(tn_scatter_src_reduce_at, at, {o.out.value, self.value, dim.value, index.value,
+        src.value, reduce}, o.out);
+}
+template <class K = as_objects> inline typename K::one scatter_(tensor_ref self, integer dim,
+    tensor_ref index, tensor_ref src, const char *reduce, site at = site()) {
+    return K::write(tn_scatter_src_reduce_inplace_at, at, {nullptr, self.value, dim.value,
+        index.value, src.value, reduce});
+}
 template <class K = as_objects> inline typename K::one scatter(tensor_ref self, integer dim,
     tensor_ref index, number value, out_options o = {}, site at = site()) {
     return K::call(tn_scatter_value_at, at, {o.out.value, self.value, dim.value, index.value,
@@ -3867,6 +3917,16 @@ template <class K = as_objects> inline typename K::one scatter_(tensor_ref self,
     tensor_ref index, number value, site at = site()) {
     return K::write(tn_scatter_value_inplace_at, at, {nullptr, self.value, dim.value, index.value,
         value.value});
+}
+template <class K = as_objects> inline typename K::one scatter(tensor_ref self, integer dim,
+    tensor_ref index, number value, const char *reduce, out_options o = {}, site at = site()) {
+    return K::call(tn_scatter_value_reduce_at, at, {o.out.value, self.value, dim.value,
+        index.value, value.value, reduce}, o.out);
+}
+template <class K = as_objects> inline typename K::one scatter_(tensor_ref self, integer dim,
+    tensor_ref index, number value, const char *reduce, site at = site()) {
+    return K::write(tn_scatter_value_reduce_inplace_at, at, {nullptr, self.value, dim.value,
+        index.value, value.value, reduce});
 }
 struct searchsorted_options {
     typedef searchsorted_options self_;
@@ -5028,6 +5088,8 @@ TNI_TN_END
 #define tn_index_add_(...) tn::index_add_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put(...) tn::index_put<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_put_(...) tn::index_put_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_index_reduce(...) tn::index_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_index_reduce_(...) tn::index_reduce_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_index_select(...) tn::index_select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_instance_norm(...) tn::instance_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_interpolate(...) tn::interpolate<tn::detail::as_c>(__VA_ARGS__)
@@ -5269,8 +5331,14 @@ TNI_TN_END
 #define tn_scatter_(...) tn::scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scatter_add(...) tn::scatter_add<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scatter_add_(...) tn::scatter_add_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_reduce(...) tn::scatter_reduce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_reduce_(...) tn::scatter_reduce_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_src_reduce(...) tn::scatter<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_src_reduce_(...) tn::scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scatter_value(...) tn::scatter<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scatter_value_(...) tn::scatter_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_value_reduce(...) tn::scatter<tn::detail::as_c>(__VA_ARGS__)
+#define tn_scatter_value_reduce_(...) tn::scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_searchsorted(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_searchsorted_scalar(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_select(...) tn::select<tn::detail::as_c>(__VA_ARGS__)

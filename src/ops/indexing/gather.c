@@ -35,36 +35,31 @@ static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t,
                            d < 0 ? "" : " apart from the dimension indexed");
     return true;
 }
-/* What gather and the scatters check alike: dim, which goes into the note, and the index. */
-static bool gather_arguments(tn_frame *f, int64_t dim, const char *name) {
+TN_PRIV bool tni_gather_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0], *index = f->in[1];
     TN_NOTE(tni_dim_note, note, f);
     if (!tni_dim_of(f, self->ndim, dim, &note->dim) || !tni_index_dtype(f, index, name))
         return false;
     return gather_fits(f, index, self, note->dim, "self");
 }
-static bool gather_look(tn_frame *f) {
+TN_PRIV bool tni_gather_look(tn_frame *f) {
     tn_tensor *self = f->in[0];
     TN_NOTE(tni_dim_note, note, f);
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
 }
-/* v becomes a header for walks over the index's shape: t's strides, but 0 along d, where the index
- * says how many steps to go. stride is v's memory. All other dimensions of index are no larger than
- * t's, so the walk stays inside t. */
-static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
-                        int64_t *stride) {
+TN_PRIV void tni_gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
+                             int64_t *stride) {
     for (int i = 0; i < index->ndim; i++) stride[i] = i == d || i >= t->ndim ? 0 : t->stride[i];
     tni_stack_view(v, t, index->ndim, index->size, stride, t->offset);
 }
-/* Bytes from one element of t to the next along d; a 0-dim tensor has a single place, 0. */
-static int64_t gather_step(const tn_tensor *t, int d) {
+TN_PRIV int64_t tni_gather_step(const tn_tensor *t, int d) {
     return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
 }
 
 /* The result has the index's shape. */
 static bool gather_check(tn_frame *f) {
     TN_ARGS(gather, a, f);
-    return gather_arguments(f, a->dim, "gather") &&
+    return tni_gather_arguments(f, a->dim, "gather") &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
 }
 static void gather_run(tn_frame *f) {
@@ -72,11 +67,11 @@ static void gather_run(tn_frame *f) {
     const tn_tensor *all[3];
     TN_NOTE(tni_dim_note, note, f);
     const int d = note->dim, dtype = index->dtype;
-    int64_t stride[TN_MAX_DIMS], step = gather_step(self, d), bytes = tni_dtype_size(self);
+    int64_t stride[TN_MAX_DIMS], step = tni_gather_step(self, d), bytes = tni_dtype_size(self);
     tni_walk w;
     if (out->numel == 0) return;
     /* Walks over result, index, and self's lines along d. */
-    gather_line(&line, self, index, d, stride);
+    tni_gather_line(&line, self, index, d, stride);
     all[0] = out;
     all[1] = index;
     all[2] = &line;
@@ -100,8 +95,13 @@ TN_OPERATOR(gather,
             "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
             TN_DOC(.shapes = "self (*), index (*) -> index's shape",
                    .example = "tn_gather(x, 1, index)"),
+<<<<<<< ours
             .forms = TN_OUT | TN_LEADING, .needs = "self:index", .check = gather_check,
             .look = gather_look, .run = gather_run, .grad = gather_grad,
+=======
+            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = tni_gather_look,
+            .run = gather_run, .grad = gather_grad,
+>>>>>>> theirs
             .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
                       "0 (6):i64<4 | () 0 ():i64<1 | "
                       "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
@@ -113,12 +113,12 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
     const tn_tensor *all[3];
     TN_NOTE(tni_dim_note, note, f);
     const int d = note->dim, dtype = index->dtype;
-    int64_t stride[2][TN_MAX_DIMS], step = gather_step(out, d), bytes = tni_dtype_size(out);
+    int64_t stride[2][TN_MAX_DIMS], step = tni_gather_step(out, d), bytes = tni_dtype_size(out);
     tni_walk w;
     /* A new result begins as a copy; in place self is the result. */
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (index->numel == 0 || out->numel == 0) return;
-    gather_line(&line, out, index, d, stride[0]);
+    tni_gather_line(&line, out, index, d, stride[0]);
     all[0] = &line;
     all[1] = index;
     /* The walk's third operand: src cut to the index's shape. */
@@ -146,32 +146,35 @@ static bool scatter_announce(tn_frame *f) {
                                    self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
-/* What a src must be, beside the checks of gather_arguments: self's dtype, no smaller
- * than the index. */
-static bool scatter_source(tn_frame *f, const char *name) {
+TN_PRIV bool tni_scatter_source(tn_frame *f, const char *name) {
     tn_tensor *self = f->in[0], *src = f->in[2];
     if (self->dtype != src->dtype)
         return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
     return gather_fits(f, f->in[1], src, -1, "src") && scatter_announce(f);
 }
-/* The gradient of src: what came in at the places written; zero for the rest of a src larger than
- * the index. v is the part of src that was read, as a geometry over src's memory. */
-static void scatter_give_source(tn_gradient *g, int64_t dim) {
-    tn_tensor *d = tnp_gather(g->incoming[0], dim, g->in[1], false), *src = g->in[2];
+TN_PRIV void tni_scatter_give(tn_gradient *g, tn_tensor *d) {
+    tn_tensor *src = g->in[2];
     tni_geometry v;
     if (!d || tni_same_shape(d, src)) {
         tn_give(g, 2, d);
         return;
     }
+    /* The part that was read, in a row-major tensor of src's sizes. */
     tni_geometry_of(&v, src);
+    tni_row_major(src->ndim, src->size, v.stride);
+    v.offset = 0;
     for (int i = 0; i < v.ndim && i < d->ndim; i++) v.size[i] = d->size[i];
     if (d->ndim != v.ndim) d = tnp_reshape(d, tni_ints(v.size, v.ndim));
     if (d) tn_give(g, 2, tni_place_at(g->block, tni_zeros_of(d, src->ndim, src->size), d, &v));
 }
+/* The gradient of src: what came in at the places written. */
+static void scatter_give_source(tn_gradient *g, int64_t dim) {
+    tni_scatter_give(g, tnp_gather(g->incoming[0], dim, g->in[1], false));
+}
 
 static bool scatter_check(tn_frame *f) {
     TN_ARGS(scatter, a, f);
-    return gather_arguments(f, a->dim, "scatter") && scatter_source(f, "scatter");
+    return tni_gather_arguments(f, a->dim, "scatter") && tni_scatter_source(f, "scatter");
 }
 static void scatter_run(tn_frame *f) { scatter_run_all(f, f->in[2], false, NULL); }
 static void scatter_grad(tn_gradient *g) {
@@ -184,16 +187,21 @@ static void scatter_grad(tn_gradient *g) {
 TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter(x, 1, index, src)"),
+<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "self:index src:index",
             .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
+=======
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
+            .look = tni_gather_look, .run = scatter_run, .grad = scatter_grad,
+>>>>>>> theirs
             .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
                       "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
     /* The value must fit self's dtype, as in fill_. */
-    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
-           scatter_announce(f);
+    return tni_gather_arguments(f, a->dim, "scatter") &&
+           tni_fill_check(f, a->value, f->in[0]->dtype) && scatter_announce(f);
 }
 static void scatter_value_run(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
@@ -212,16 +220,21 @@ TN_OPERATOR(scatter_value,
             "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
             TN_DOC(.shapes = "self (*), index (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter_value(x, 1, index, 1)"),
+<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "self:index",
             .check = scatter_value_check, .look = gather_look, .run = scatter_value_run,
             .grad = scatter_value_grad,
+=======
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
+            .look = tni_gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
+>>>>>>> theirs
             .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
                       "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
             .node = "ScatterBackward1")
 
 static bool scatter_add_check(tn_frame *f) {
     TN_ARGS(scatter_add, a, f);
-    return gather_arguments(f, a->dim, "scatter_add") && scatter_source(f, "scatter_add");
+    return tni_gather_arguments(f, a->dim, "scatter_add") && tni_scatter_source(f, "scatter_add");
 }
 static void scatter_add_run(tn_frame *f) { scatter_run_all(f, f->in[2], true, NULL); }
 /* Every element of self stays in the result, so its gradient passes whole. */
@@ -235,9 +248,14 @@ static void scatter_add_grad(tn_gradient *g) {
 TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter_add(x, 1, index, src)"),
+<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "src:index",
             .check = scatter_add_check, .look = gather_look, .run = scatter_add_run,
             .grad = scatter_add_grad,
+=======
+            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
+            .look = tni_gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
+>>>>>>> theirs
             .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
                       "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")

@@ -38,4 +38,24 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
 TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                          int dtype);
 
+/* --- gather.c: what the scatters share -------------------------------------------------------- */
+
+/* What gather and the scatters check alike: dim, which goes into the note (tni_dim_note, or a struct
+ * that begins with one), and the index; and for look the index's range. */
+TN_PRIV bool tni_gather_arguments(tn_frame *f, int64_t dim, const char *name);
+TN_PRIV bool tni_gather_look(tn_frame *f);
+/* What a src must be beside that: self's dtype, no smaller than the index. Announces the result,
+ * like self, in place with self's strides, which the row writes through. */
+TN_PRIV bool tni_scatter_source(tn_frame *f, const char *name);
+/* v becomes a header for walks over the index's shape: t's strides, but 0 along d, where the index
+ * says how many steps to go. stride is v's memory. All other dimensions of index are no larger than
+ * t's, so the walk stays inside t. */
+TN_PRIV void tni_gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
+                             int64_t *stride);
+/* Bytes from one element of t to the next along d; a 0-dim tensor has a single place, 0. */
+TN_PRIV int64_t tni_gather_step(const tn_tensor *t, int d);
+/* Gives d, of the index's shape, as the gradient of src (slot 2): zero for the rest of a src larger
+ * than the index. */
+TN_PRIV void tni_scatter_give(tn_gradient *g, tn_tensor *d);
+
 #endif
