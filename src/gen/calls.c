@@ -2747,6 +2747,28 @@ TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor 
     return tn_index_put_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_index_reduce_at(const char *file, int line, const tn_index_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_reduce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_index_reduce_inplace_at(const char *file, int line,
+    const tn_index_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_reduce, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_index_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *source, const char *reduce, bool include_self) {
+    const tn_index_reduce_args a = {NULL, include_self, self, dim, index, source, reduce};
+    return tn_index_reduce_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_index_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *source, const char *reduce, bool include_self) {
+    const tn_index_reduce_args a = {NULL, include_self, self, dim, index, source, reduce};
+    return tn_index_reduce_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_index_select_at(const char *file, int line, const tn_index_select_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_index_select, TN_PLAIN, file, line, args, &r);
@@ -5115,6 +5137,52 @@ TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *inde
     return tn_scatter_add_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_scatter_reduce_at(const char *file, int line,
+    const tn_scatter_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_reduce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_reduce, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce, bool include_self) {
+    const tn_scatter_reduce_args a = {NULL, include_self, self, dim, index, src, reduce};
+    return tn_scatter_reduce_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce, bool include_self) {
+    const tn_scatter_reduce_args a = {NULL, include_self, self, dim, index, src, reduce};
+    return tn_scatter_reduce_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scatter_src_reduce_at(const char *file, int line,
+    const tn_scatter_src_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_src_reduce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_src_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_src_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_src_reduce, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter_src_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce) {
+    const tn_scatter_src_reduce_args a = {NULL, self, dim, index, src, reduce};
+    return tn_scatter_src_reduce_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_src_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce) {
+    const tn_scatter_src_reduce_args a = {NULL, self, dim, index, src, reduce};
+    return tn_scatter_src_reduce_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_scatter_value_at(const char *file, int line,
     const tn_scatter_value_args *args) {
     tn_tensor *r;
@@ -5136,6 +5204,29 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     tn_scalar value) {
     const tn_scatter_value_args a = {NULL, self, dim, index, value};
     return tn_scatter_value_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scatter_value_reduce_at(const char *file, int line,
+    const tn_scatter_value_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_value_reduce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_value_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_value_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_value_reduce, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter_value_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value, const char *reduce) {
+    const tn_scatter_value_reduce_args a = {NULL, self, dim, index, value, reduce};
+    return tn_scatter_value_reduce_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_value_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value, const char *reduce) {
+    const tn_scatter_value_reduce_args a = {NULL, self, dim, index, value, reduce};
+    return tn_scatter_value_reduce_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args) {

@@ -683,6 +683,10 @@ static const char *const py_docs_comment[] = {
     "A copy of self with self[indices] = values, or += values with accumulate, in the order of the\n"
     "indices. values broadcast to the shape that index gives.\n"
     "self (5, 3), {(2)}, values broadcast to (2, 3) -> (5, 3)",
+    /* index_reduce */
+    "A copy of self whose place index[i] along dim is combined with source[i]: reduce is prod, mean,\n"
+    "amax or amin, with the rules of scatter_reduce.\n"
+    "self (5, 3), index (n), source (n, 3) -> (5, 3)",
     /* index_select */
     "The parts of self at the places index[i] along dim, as a copy.\n"
     "self (5, 3), index (n) -> (n, 3)",
@@ -1330,8 +1334,21 @@ static const char *const py_docs_comment[] = {
     "A copy of self with out[index[i][j]][j] += src[i][j] for dim 0, and likewise for other dims,\n"
     "added in row-major order.\n"
     "self (*), index and src (*) of no larger sizes -> self's shape",
+    /* scatter_reduce */
+    "A copy of self with out[index[i][j]][j] combined with src[i][j] for dim 0, and likewise for other\n"
+    "dims: reduce is sum, prod, mean, amax or amin. Without include_self an element of self does not\n"
+    "count where one of src comes. Means of integers are rounded down. The gradient of amax and amin\n"
+    "is shared by equal elements.\n"
+    "self (*), index and src (*) of no larger sizes -> self's shape",
+    /* scatter_src_reduce */
+    "scatter that adds or multiplies: scatter_add, or scatter_reduce with prod.\n"
+    "self (*), index and src (*) of no larger sizes -> self's shape",
     /* scatter_value */
     "A copy of self with out[index[i][j]][j] = value for dim 0, and likewise for other dims.\n"
+    "self (*), index (*) of no larger sizes -> self's shape",
+    /* scatter_value_reduce */
+    "A copy of self with value added to, or multiplied with, each place that the index names, as often\n"
+    "as it names it.\n"
     "self (*), index (*) of no larger sizes -> self's shape",
     /* searchsorted */
     "Where each value of self belongs in sorted_sequence, which is sorted along its last dimension:\n"
@@ -1861,6 +1878,7 @@ static const char *const py_docs_place[] = {
     NULL /* index */,
     NULL /* index_add */,
     NULL /* index_put */,
+    NULL /* index_reduce */,
     NULL /* index_select */,
     "nn.functional.instance_norm" /* instance_norm */,
     NULL /* interpolate */,
@@ -2046,7 +2064,10 @@ static const char *const py_docs_place[] = {
     "nn.functional.scaled_dot_product_attention" /* scaled_dot_product_attention */,
     NULL /* scatter */,
     NULL /* scatter_add */,
+    NULL /* scatter_reduce */,
+    NULL /* scatter_src_reduce */,
     NULL /* scatter_value */,
+    NULL /* scatter_value_reduce */,
     NULL /* searchsorted */,
     NULL /* select */,
     "nn.functional.selu_" /* selu */,

@@ -57,6 +57,7 @@
 #include "../ops/indexing/index.c"
 #include "../ops/indexing/mask.c"
 #include "../ops/indexing/order.c"
+#include "../ops/indexing/scatter_reduce.c"
 #include "../ops/indexing/select.c"
 #include "../ops/layers/attention.c"
 #include "../ops/layers/conv.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 483 };
+enum { TNI_ROW_COUNT = 487 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -399,6 +399,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_index_add);
 TN_PRIV_DECLARE(tn_row, tni_row_index_add);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
 TN_PRIV_DECLARE(tn_row, tni_row_index_put);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_index_reduce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
 TN_PRIV_DECLARE(tn_row, tni_row_index_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_instance_norm);
@@ -769,8 +771,14 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_scatter);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_reduce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_src_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_src_reduce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value_reduce);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_value_reduce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_searchsorted);
 TN_PRIV_DECLARE(tn_row, tni_row_searchsorted);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);

@@ -417,6 +417,135 @@ TN_USE_RESULT TN_API tn_tensor *tnp_nanmedian(tn_tensor *self);
 #define tn_nanmedian(...) TNI_CALL(tn_nanmedian, .self = __VA_ARGS__)
 #endif
 
+/* --- elements combined at the places that an index names: scatter_reduce, and
+ * index_reduce, which is it with one index for a whole slice --- */
+
+/* A copy of self with out[index[i][j]][j] combined with src[i][j] for dim 0, and likewise for other
+ * dims: reduce is sum, prod, mean, amax or amin. Without include_self an element of self does not
+ * count where one of src comes. Means of integers are rounded down. The gradient of amax and amin
+ * is shared by equal elements.
+ *   schema  scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *,
+ *           bool include_self=True) -> Tensor
+ *   shapes  self (*), index and src (*) of no larger sizes -> self's shape
+ *   example tn_scatter_reduce(x, 1, index, src, "amax") */
+typedef struct tn_scatter_reduce_args {
+    tn_tensor *out;
+    bool include_self;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *src;
+    const char *reduce;
+    TNI_NAMED_OPTIONS
+} tn_scatter_reduce_args;
+TN_API tn_tensor *tn_scatter_reduce_at(const char *file, int line,
+    const tn_scatter_reduce_args *args);
+TN_API tn_tensor *tn_scatter_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_reduce_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce, bool include_self);
+TN_API tn_tensor *tnp_scatter_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce, bool include_self);
+#ifndef __cplusplus
+#define tn_scatter_reduce(self_, dim_, index_, src_, ...) TNI_CALL(tn_scatter_reduce, \
+    .include_self = true, .self = self_, .dim = dim_, .index = index_, .src = src_, \
+    .reduce = __VA_ARGS__)
+#define tn_scatter_reduce_(self_, dim_, index_, src_, ...) \
+    TNI_CALL_AS(tn_scatter_reduce_inplace_at, tn_scatter_reduce_args, .include_self = true, \
+    .self = self_, .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
+#endif
+
+/* scatter that adds or multiplies: scatter_add, or scatter_reduce with prod.
+ *   schema  scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) ->
+ *           Tensor
+ *   shapes  self (*), index and src (*) of no larger sizes -> self's shape
+ *   example tn_scatter_src_reduce(x, 1, index, src, "multiply") */
+typedef struct tn_scatter_src_reduce_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *src;
+    const char *reduce;
+    TNI_NAMED_OPTIONS
+} tn_scatter_src_reduce_args;
+TN_API tn_tensor *tn_scatter_src_reduce_at(const char *file, int line,
+    const tn_scatter_src_reduce_args *args);
+TN_API tn_tensor *tn_scatter_src_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_src_reduce_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter_src_reduce(tn_tensor *self, int64_t dim,
+    tn_tensor *index, tn_tensor *src, const char *reduce);
+TN_API tn_tensor *tnp_scatter_src_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *src, const char *reduce);
+#ifndef __cplusplus
+#define tn_scatter_src_reduce(self_, dim_, index_, src_, ...) TNI_CALL(tn_scatter_src_reduce, \
+    .self = self_, .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
+#define tn_scatter_src_reduce_(self_, dim_, index_, src_, ...) \
+    TNI_CALL_AS(tn_scatter_src_reduce_inplace_at, tn_scatter_src_reduce_args, .self = self_, \
+    .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
+#endif
+
+/* A copy of self with value added to, or multiplied with, each place that the index names, as often
+ * as it names it.
+ *   schema  scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str
+ *           reduce) -> Tensor
+ *   shapes  self (*), index (*) of no larger sizes -> self's shape
+ *   example tn_scatter_value_reduce(x, 1, index, 2, "multiply") */
+typedef struct tn_scatter_value_reduce_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index;
+    tn_scalar value;
+    const char *reduce;
+    TNI_NAMED_OPTIONS
+} tn_scatter_value_reduce_args;
+TN_API tn_tensor *tn_scatter_value_reduce_at(const char *file, int line,
+    const tn_scatter_value_reduce_args *args);
+TN_API tn_tensor *tn_scatter_value_reduce_inplace_at(const char *file, int line,
+    const tn_scatter_value_reduce_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_scatter_value_reduce(tn_tensor *self, int64_t dim,
+    tn_tensor *index, tn_scalar value, const char *reduce);
+TN_API tn_tensor *tnp_scatter_value_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value, const char *reduce);
+#ifndef __cplusplus
+#define tn_scatter_value_reduce(self_, dim_, index_, value_, ...) \
+    TNI_CALL(tn_scatter_value_reduce, .self = self_, .dim = dim_, .index = index_, \
+    TNI_NUMBER_IN(.value, value_), .reduce = __VA_ARGS__)
+#define tn_scatter_value_reduce_(self_, dim_, index_, value_, ...) \
+    TNI_CALL_AS(tn_scatter_value_reduce_inplace_at, tn_scatter_value_reduce_args, .self = self_, \
+    .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, value_), .reduce = __VA_ARGS__)
+#endif
+
+/* A copy of self whose place index[i] along dim is combined with source[i]: reduce is prod, mean,
+ * amax or amin, with the rules of scatter_reduce.
+ *   schema  index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+ *           include_self=True) -> Tensor
+ *   shapes  self (5, 3), index (n), source (n, 3) -> (5, 3)
+ *   example tn_index_reduce(x, 0, rows, v, "amax") */
+typedef struct tn_index_reduce_args {
+    tn_tensor *out;
+    bool include_self;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *source;
+    const char *reduce;
+    TNI_NAMED_OPTIONS
+} tn_index_reduce_args;
+TN_API tn_tensor *tn_index_reduce_at(const char *file, int line, const tn_index_reduce_args *args);
+TN_API tn_tensor *tn_index_reduce_inplace_at(const char *file, int line,
+    const tn_index_reduce_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_index_reduce(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *source, const char *reduce, bool include_self);
+TN_API tn_tensor *tnp_index_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_tensor *source, const char *reduce, bool include_self);
+#ifndef __cplusplus
+#define tn_index_reduce(self_, dim_, index_, source_, ...) TNI_CALL(tn_index_reduce, \
+    .include_self = true, .self = self_, .dim = dim_, .index = index_, .source = source_, \
+    .reduce = __VA_ARGS__)
+#define tn_index_reduce_(self_, dim_, index_, source_, ...) \
+    TNI_CALL_AS(tn_index_reduce_inplace_at, tn_index_reduce_args, .include_self = true, \
+    .self = self_, .dim = dim_, .index = index_, .source = source_, .reduce = __VA_ARGS__)
+#endif
+
 /* --- places of values among sorted boundaries, by bisection: searchsorted, bucketize --- */
 
 /* Where each value of self belongs in sorted_sequence, which is sorted along its last dimension:

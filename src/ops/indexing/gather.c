@@ -95,13 +95,8 @@ TN_OPERATOR(gather,
             "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
             TN_DOC(.shapes = "self (*), index (*) -> index's shape",
                    .example = "tn_gather(x, 1, index)"),
-<<<<<<< ours
             .forms = TN_OUT | TN_LEADING, .needs = "self:index", .check = gather_check,
-            .look = gather_look, .run = gather_run, .grad = gather_grad,
-=======
-            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = tni_gather_look,
-            .run = gather_run, .grad = gather_grad,
->>>>>>> theirs
+            .look = tni_gather_look, .run = gather_run, .grad = gather_grad,
             .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
                       "0 (6):i64<4 | () 0 ():i64<1 | "
                       "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
@@ -187,13 +182,9 @@ static void scatter_grad(tn_gradient *g) {
 TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter(x, 1, index, src)"),
-<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "self:index src:index",
-            .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-=======
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
-            .look = tni_gather_look, .run = scatter_run, .grad = scatter_grad,
->>>>>>> theirs
+            .check = scatter_check, .look = tni_gather_look, .run = scatter_run,
+            .grad = scatter_grad,
             .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
                       "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
@@ -220,14 +211,9 @@ TN_OPERATOR(scatter_value,
             "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
             TN_DOC(.shapes = "self (*), index (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter_value(x, 1, index, 1)"),
-<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "self:index",
-            .check = scatter_value_check, .look = gather_look, .run = scatter_value_run,
+            .check = scatter_value_check, .look = tni_gather_look, .run = scatter_value_run,
             .grad = scatter_value_grad,
-=======
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
-            .look = tni_gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
->>>>>>> theirs
             .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
                       "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
             .node = "ScatterBackward1")
@@ -248,14 +234,9 @@ static void scatter_add_grad(tn_gradient *g) {
 TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter_add(x, 1, index, src)"),
-<<<<<<< ours
             .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "src:index",
-            .check = scatter_add_check, .look = gather_look, .run = scatter_add_run,
+            .check = scatter_add_check, .look = tni_gather_look, .run = scatter_add_run,
             .grad = scatter_add_grad,
-=======
-            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
-            .look = tni_gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
->>>>>>> theirs
             .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
                       "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")

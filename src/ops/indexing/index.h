@@ -40,8 +40,8 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 
 /* --- gather.c: what the scatters share -------------------------------------------------------- */
 
-/* What gather and the scatters check alike: dim, which goes into the note (tni_dim_note, or a struct
- * that begins with one), and the index; and for look the index's range. */
+/* What gather and the scatters check alike: dim, which goes into the note (tni_dim_note, or a
+ * struct that begins with one), and the index; and for look the index's range. */
 TN_PRIV bool tni_gather_arguments(tn_frame *f, int64_t dim, const char *name);
 TN_PRIV bool tni_gather_look(tn_frame *f);
 /* What a src must be beside that: self's dtype, no smaller than the index. Announces the result,
