@@ -23,8 +23,8 @@ _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "accelerator", "amp", "array_api", "autograd", "backends", "compiler",
     "cuda", "distributed", "distributions", "func", "hub", "jit", "linalg", "nn", "onnx", "optim",
-    "overrides", "random", "return_types", "safetensors", "serialization", "special", "storage",
-    "testing", "torch_version", "types", "utils", "version",
+    "overrides", "random", "return_types", "safetensors", "serialization", "signal", "special",
+    "storage", "testing", "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "GradScaler": "amp",

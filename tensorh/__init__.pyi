@@ -24,6 +24,7 @@ from . import random as random
 from . import return_types as return_types
 from . import safetensors as safetensors
 from . import serialization as serialization
+from . import signal as signal
 from . import special as special
 from . import storage as storage
 from . import testing as testing
@@ -153,6 +154,7 @@ from ._functions.elements import is_same_size as is_same_size
 from ._functions.dtypes import is_signed as is_signed
 from .storage import is_storage as is_storage
 from ._functions.elements import isin as isin
+from ._functions.spectra import istft as istft
 from ._functions.products import kron as kron
 less: _Any
 less_: _Any
@@ -200,6 +202,7 @@ from ._functions.settings import set_printoptions as set_printoptions
 from ._functions.settings import set_rng_state as set_rng_state
 from ._functions.shapes import slice_scatter as slice_scatter
 from ._functions.reductions import std_mean as std_mean
+from ._functions.spectra import stft as stft
 subtract: _Any
 subtract_: _Any
 swapaxes: _Any

@@ -112,28 +112,28 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase adaptive_max_pool1d
-as_strided_ autocast_decrement_nesting autocast_increment_nesting bartlett_window
-bilinear binomial blackman_window clear_autocast_cache conv_tbc corrcoef
+as_strided_ autocast_decrement_nesting autocast_increment_nesting
+bilinear binomial clear_autocast_cache conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid detach_ embedding_bag
 empty_permuted from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
-gradient hamming_window hann_window histc histogram histogramdd i0 i0_ igamma
+gradient histc histogram histogramdd i0 i0_ igamma
 igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window
+is_inference
 max_pool1d_with_indices max_pool3d multinomial nonzero_static
 pdist poisson poisson_nll_loss renorm
 resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
-set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads stft
+set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 vmap
 """,
     "Tensor": """
 __cuda_array_interface__ corrcoef cov dim_order grad_dtype
-histc histogram i0 i0_ igamma igamma_ igammac igammac_ istft
+histc histogram i0 i0_ igamma igamma_ igammac igammac_
 multinomial new_empty_strided
 nonzero_static pin_memory record_stream renorm renorm_ resize_as
-resize_as_ stft
+resize_as_
 """,
     "torch.linalg": """
 eig eigvals ldl_factor ldl_factor_ex ldl_solve

@@ -328,9 +328,9 @@ acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccos
 arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bernoulli_ bincount
 conj_physical conj_physical_ cross cumsum_ diag diag_embed diagflat diagonal_scatter diff dist
 dsplit fill_diagonal_ fliplr flipud float_power float_power_ ger hsplit index_copy index_copy_
-index_fill index_fill_ inner is_nonzero is_same_size kron lu msort nanmean nansum narrow_copy
+index_fill index_fill_ inner is_nonzero is_same_size istft kron lu msort nanmean nansum narrow_copy
 polygamma polygamma_ positive put put_ random_ ravel repeat_interleave reshape_as rot90
-select_scatter slice_scatter sum_to_size take tensor_split tile trace unique unique_consecutive vdot
+select_scatter slice_scatter stft sum_to_size take tensor_split tile trace unique unique_consecutive vdot
 view_as vsplit where
 """.split()
 

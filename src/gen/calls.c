@@ -461,6 +461,18 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     return tn_avg_pool2d_input_grad_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_bartlett_window_at(const char *file, int line,
+    const tn_bartlett_window_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bartlett_window, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bartlett_window(int64_t window_length, bool periodic, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_bartlett_window_args a = {periodic, dtype, device, window_length};
+    return tn_bartlett_window_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_batch_norm_at(const char *file, int line, const tn_batch_norm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_batch_norm, TN_PLAIN, file, line, args, &r);
@@ -701,6 +713,18 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other) {
 TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other) {
     const tn_bitwise_xor_args a = {NULL, self, NULL, other};
     return tn_bitwise_xor_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_blackman_window_at(const char *file, int line,
+    const tn_blackman_window_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_blackman_window, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_blackman_window(int64_t window_length, bool periodic, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_blackman_window_args a = {periodic, dtype, device, window_length};
+    return tn_blackman_window_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args) {
@@ -2484,6 +2508,29 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_gt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_hamming_window_at(const char *file, int line,
+    const tn_hamming_window_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hamming_window, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hamming_window(int64_t window_length, bool periodic, double alpha,
+    double beta, tn_dtype dtype, tn_device_id device) {
+    const tn_hamming_window_args a = {periodic, alpha, beta, dtype, device, window_length};
+    return tn_hamming_window_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hann_window_at(const char *file, int line, const tn_hann_window_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hann_window, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hann_window(int64_t window_length, bool periodic, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_hann_window_args a = {periodic, dtype, device, window_length};
+    return tn_hann_window_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_hardshrink, TN_PLAIN, file, line, args, &r);
@@ -2884,6 +2931,31 @@ TN_API tn_tensor *tn_isreal_at(const char *file, int line, const tn_isreal_args 
 TN_API tn_tensor *tnp_isreal(tn_tensor *self) {
     const tn_isreal_args a = {self};
     return tn_isreal_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_istft_at(const char *file, int line, const tn_istft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_istft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_istft(tn_tensor *self, int64_t n_fft, int64_t hop_length, int64_t win_length,
+    tn_tensor *window, bool center, bool normalized, bool onesided, int64_t length,
+    bool return_complex) {
+    const tn_istft_args a = {hop_length, win_length, window, center, normalized, onesided, length,
+        return_complex, self, n_fft};
+    return tn_istft_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_kaiser_window_at(const char *file, int line,
+    const tn_kaiser_window_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_kaiser_window, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_kaiser_window(int64_t window_length, bool periodic, double beta,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_kaiser_window_args a = {periodic, beta, dtype, device, window_length};
+    return tn_kaiser_window_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args) {
@@ -6139,6 +6211,18 @@ TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args)
 TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim) {
     const tn_std_args a = {NULL, dim, correction, keepdim, self};
     return tn_std_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_stft_at(const char *file, int line, const tn_stft_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_stft, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_stft(tn_tensor *self, int64_t n_fft, int64_t hop_length, int64_t win_length,
+    tn_tensor *window, bool center, const char *pad_mode, bool normalized, bool onesided) {
+    const tn_stft_args a = {hop_length, win_length, window, center, pad_mode, normalized, onesided,
+        self, n_fft};
+    return tn_stft_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_sub_at(const char *file, int line, const tn_sub_args *args) {

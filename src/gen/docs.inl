@@ -120,6 +120,10 @@ static const char *const py_docs_comment[] = {
     "The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements\n"
     "of its window.\n"
     "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+    /* bartlett_window */
+    "The triangle 1 - |2 k / (n - 1) - 1|; periodic: of a window of one point more, without the last\n"
+    "one.\n"
+    "-> (window_length), floating",
     /* batch_norm */
     "(x - mean) / sqrt(var + eps) * weight + bias for each channel. In training, mean and var are\n"
     "those of the batch, and running_mean and running_var move towards them by `momentum` (with var\n"
@@ -165,6 +169,10 @@ static const char *const py_docs_comment[] = {
     /* bitwise_xor */
     "self ^ other.\n"
     "(*), (*) -> broadcast",
+    /* blackman_window */
+    "0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)); periodic: of a window of one point\n"
+    "more, without the last one.\n"
+    "-> (window_length), floating",
     /* bmm */
     "The products of two batches of matrices, pair by pair.\n"
     "self (b, m, k), mat2 (b, k, n) -> (b, m, n)",
@@ -625,6 +633,14 @@ static const char *const py_docs_comment[] = {
     /* gt */
     "self > other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
+    /* hamming_window */
+    "alpha - beta cos(2 pi k / (n - 1)); periodic: of a window of one point more, without the last\n"
+    "one.\n"
+    "-> (window_length), floating",
+    /* hann_window */
+    "0.5 - 0.5 cos(2 pi k / (n - 1)); periodic: of a window of one point more, without the last\n"
+    "one.\n"
+    "-> (window_length), floating",
     /* hardshrink */
     "0 where self is in [-lambd, lambd], else self.\n"
     "(*) -> (*), floating",
@@ -727,6 +743,14 @@ static const char *const py_docs_comment[] = {
     /* isreal */
     "Whether each element has no imaginary part; true of all real numbers.\n"
     "(*) -> (*), bool",
+    /* istft */
+    "The signal whose stft is nearest to self: frames' inverse transforms, weighted by the window and\n"
+    "added, over the sum of squared windows. length: of the signal; zeros beyond the last frame.\n"
+    "self (n_fft / 2 + 1, frames) or (b, n_fft / 2 + 1, frames), complex; n_fft frequencies unless onesided -> (n) or (b, n)",
+    /* kaiser_window */
+    "I0(beta sqrt(1 - s^2)) / I0(beta), s = 2 k / (n - 1) - 1; periodic: of a window of one point\n"
+    "more, without the last one.\n"
+    "-> (window_length), floating",
     /* kl_div */
     "target (log target - input), where input holds logarithms. With log_target the target does too:\n"
     "e^target (target - input). batchmean divides the sum by the first size of input alone.\n"
@@ -1557,6 +1581,12 @@ static const char *const py_docs_comment[] = {
     /* std */
     "The standard deviation: the square root of var.\n"
     "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
+    /* stft */
+    "The spectra of frames of n_fft elements, hop_length (n_fft / 4) from one to the next, weighted by\n"
+    "the window, which stands in the middle of a frame. center: frame k is around element k\n"
+    "hop_length, by pad_mode beyond the ends. onesided: of real numbers, frequencies 0 to n_fft / 2.\n"
+    "normalized: divided by sqrt(n_fft).\n"
+    "self (n) or (b, n), floating or complex, window (win_length) -> (n_fft / 2 + 1, frames) or (b, n_fft / 2 + 1, frames), complex; n_fft frequencies unless onesided",
     /* sub */
     "self - alpha * other, rounded once. bool is refused.\n"
     "(*), (*) -> broadcast",
@@ -1717,6 +1747,7 @@ static const char *const py_docs_place[] = {
     "nn.functional.avg_pool1d" /* avg_pool1d */,
     "nn.functional.avg_pool2d" /* avg_pool2d */,
     NULL /* avg_pool2d_input_grad */,
+    NULL /* bartlett_window */,
     "nn.functional.batch_norm" /* batch_norm */,
     NULL /* batch_norm_backward */,
     NULL /* bce */,
@@ -1730,6 +1761,7 @@ static const char *const py_docs_place[] = {
     NULL /* bitwise_or */,
     NULL /* bitwise_right_shift */,
     NULL /* bitwise_xor */,
+    NULL /* blackman_window */,
     NULL /* bmm */,
     NULL /* broadcast_to */,
     NULL /* bucketize */,
@@ -1862,6 +1894,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.glu" /* glu */,
     NULL /* glu_gate */,
     NULL /* gt */,
+    NULL /* hamming_window */,
+    NULL /* hann_window */,
     NULL /* hardshrink */,
     NULL /* hardsigmoid */,
     NULL /* hardswish */,
@@ -1890,6 +1924,8 @@ static const char *const py_docs_place[] = {
     NULL /* isneginf */,
     NULL /* isposinf */,
     NULL /* isreal */,
+    NULL /* istft */,
+    NULL /* kaiser_window */,
     NULL /* kl_div */,
     NULL /* kthvalue */,
     NULL /* l1_loss */,
@@ -2134,6 +2170,7 @@ static const char *const py_docs_place[] = {
     NULL /* squeeze_dims */,
     NULL /* stack */,
     NULL /* std */,
+    NULL /* stft */,
     NULL /* sub */,
     NULL /* sum */,
     NULL /* svd */,

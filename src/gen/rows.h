@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 487 };
+enum { TNI_ROW_COUNT = 494 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -77,6 +77,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bartlett_window);
+TN_PRIV_DECLARE(tn_row, tni_row_bartlett_window);
 TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
@@ -103,6 +105,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_right_shift);
 TN_PRIV_DECLARE(tn_row, tni_row_bitwise_right_shift);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_xor);
 TN_PRIV_DECLARE(tn_row, tni_row_bitwise_xor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_blackman_window);
+TN_PRIV_DECLARE(tn_row, tni_row_blackman_window);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
 TN_PRIV_DECLARE(tn_row, tni_row_bmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
@@ -367,6 +371,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_glu_gate);
 TN_PRIV_DECLARE(tn_row, tni_row_glu_gate);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hamming_window);
+TN_PRIV_DECLARE(tn_row, tni_row_hamming_window);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hann_window);
+TN_PRIV_DECLARE(tn_row, tni_row_hann_window);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
 TN_PRIV_DECLARE(tn_row, tni_row_hardshrink);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hardsigmoid);
@@ -423,6 +431,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_isposinf);
 TN_PRIV_DECLARE(tn_row, tni_row_isposinf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isreal);
 TN_PRIV_DECLARE(tn_row, tni_row_isreal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_istft);
+TN_PRIV_DECLARE(tn_row, tni_row_istft);
+TN_PRIV_DECLARE(tn_gen, tni_gen_kaiser_window);
+TN_PRIV_DECLARE(tn_row, tni_row_kaiser_window);
 TN_PRIV_DECLARE(tn_gen, tni_gen_kl_div);
 TN_PRIV_DECLARE(tn_row, tni_row_kl_div);
 TN_PRIV_DECLARE(tn_gen, tni_gen_kthvalue);
@@ -911,6 +923,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
 TN_PRIV_DECLARE(tn_row, tni_row_stack);
 TN_PRIV_DECLARE(tn_gen, tni_gen_std);
 TN_PRIV_DECLARE(tn_row, tni_row_std);
+TN_PRIV_DECLARE(tn_gen, tni_gen_stft);
+TN_PRIV_DECLARE(tn_row, tni_row_stft);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sub);
 TN_PRIV_DECLARE(tn_row, tni_row_sub);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sum);

@@ -5,11 +5,11 @@ Names in IN_PLACE are methods f_, too. Those marked hear of __torch_function__ a
 """
 
 from .._C import Tensor, is_grad_enabled
-from . import creation, dtypes, elements, indexing, products, reductions, settings, shapes
+from . import creation, dtypes, elements, indexing, products, reductions, settings, shapes, spectra
 from ._marks import _METHODS, _NO_FUNCTIONS
 from ._out import fitting
 
-_FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, settings)
+_FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, settings, spectra)
 
 # Functions that are methods f_, too, and functions torch.f_ where torch has them.
 IN_PLACE = (

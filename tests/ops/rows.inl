@@ -13,10 +13,16 @@ DIFFERS("operator", "avg_pool1d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "avg_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
+DIFFERS("operator", "bartlett_window", "parameter periodic", false, "",
+        "one row for torch's overloads with and without it")
 DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
         "what is overwritten by draws has gradient zero; in complex the draws are real")
 DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", false, "",
         "before reduction, as in torch's schema")
+DIFFERS("operator", "blackman_window", "parameter periodic", false, "",
+        "one row for torch's overloads with and without it")
+DIFFERS("operator", "blackman_window", "result 0", false, "2 periodic=False",
+        "torch's float32 leaves 1e-8 where the terms cancel")
 DIFFERS("operator", "celu", "grad", false, "",
         "torch rounds 1 / alpha to float32")
 DIFFERS("operator", "cholesky_inverse", "grad", false, "",
@@ -51,6 +57,14 @@ DIFFERS("operator", "feature_alpha_dropout", "parameter p", false, "",
         "required, as in torch's schema")
 DIFFERS("operator", "fused_step", "signature", false, "",
         "torch has no such function")
+DIFFERS("operator", "hamming_window", "parameter periodic", false, "",
+        "one row for torch's overloads with and without it")
+DIFFERS("operator", "hamming_window", "parameter alpha", false, "",
+        "the same")
+DIFFERS("operator", "hamming_window", "parameter beta", false, "",
+        "the same")
+DIFFERS("operator", "hann_window", "parameter periodic", false, "",
+        "one row for torch's overloads with and without it")
 DIFFERS("operator", "hardsigmoid", "grad", false, "",
         "torch's 1/6 is rounded to float32")
 DIFFERS("operator", "igamma", "refused grad of tensor 0", false, "",
@@ -71,6 +85,12 @@ DIFFERS("operator", "interpolate", "parameter align_corners", false, "",
         "None stands for False there")
 DIFFERS("operator", "interpolate", "parameter recompute_scale_factor", false, "",
         "None stands for False there")
+DIFFERS("operator", "istft", "signature", false, "",
+        "torch.istft decides what is absent by its input; so does Python's function of that name")
+DIFFERS("operator", "kaiser_window", "parameter periodic", false, "",
+        "one row for torch's overloads with and without it")
+DIFFERS("operator", "kaiser_window", "parameter beta", false, "",
+        "the same")
 DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",
@@ -207,6 +227,8 @@ DIFFERS("operator", "special_zeta", "refused grad of tensor 0", false, "",
         "torch has none")
 DIFFERS("operator", "std", "grad of tensor 0", true, "dim=[]",
         "torch's of an empty list is not that of the value")
+DIFFERS("operator", "stft", "signature", false, "",
+        "torch.stft decides what is absent by its input; so does Python's function of that name")
 DIFFERS("operator", "sum", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "svd", "gradcheck", false, "some=False",

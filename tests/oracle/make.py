@@ -325,6 +325,23 @@ def torch_as_strided_scatter(self, src, size, stride, storage_offset=None, accum
     return flat.reshape(self.shape)
 
 
+def torch_hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None):
+    return torch.hamming_window(window_length, periodic, alpha, beta, dtype=dtype, device=device)
+
+
+def torch_kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None):
+    return torch.kaiser_window(window_length, periodic, beta, dtype=dtype, device=device)
+
+
+def torch_stft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=True):
+    return torch.stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, True)
+
+
+def torch_istft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=True, length=None,
+                return_complex=False):
+    return torch.istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
+
+
 def torch_total_norm(tensors, norm_type=2.0):
     return torch.nn.utils.get_total_norm(tensors, float(norm_type), foreach=False)
 

@@ -326,7 +326,8 @@ def not_compared(row, case, text):
                         integer and case.get("dilation") not in (None, "[1]") or case["@size"][1] == "0"
                         or huge and "transpose" in name),  # an infinite weight times padding
         # which numbers of a spectrum are NaN beside an infinite one depends on the order of its sums
-        **dict.fromkeys(("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn"), huge),
+        **dict.fromkeys(("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "stft", "istft"),
+                        huge),
         "local_response_norm": case.get("k") in ("0", "0.0"),  # x / |x|: the gradient is what rounding leaves
         "lp_pool1d": huge, "lp_pool2d": huge,  # the root of what is not finite
         "cosine_embedding_loss": case["@grid"] == 3,  # 1 - 1 as the type rounds it

@@ -861,5 +861,119 @@ TN_USE_RESULT TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator,
 #define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)
 #endif
 
+/* --- windows for spectra: bartlett, blackman, hamming, hann, kaiser --- */
+
+/* The triangle 1 - |2 k / (n - 1) - 1|; periodic: of a window of one point more, without the last
+ * one.
+ *   schema  bartlett_window(int window_length, bool periodic=True, *, ScalarType? dtype=None,
+ *           Device? device=None) -> Tensor
+ *   shapes  -> (window_length), floating
+ *   example tn_bartlett_window(8) */
+typedef struct tn_bartlett_window_args {
+    bool periodic;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t window_length;
+    TNI_NAMED_OPTIONS
+} tn_bartlett_window_args;
+TN_USE_RESULT TN_API tn_tensor *tn_bartlett_window_at(const char *file, int line,
+    const tn_bartlett_window_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_bartlett_window(int64_t window_length, bool periodic,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_bartlett_window(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_bartlett_window, \
+    .periodic = true, .window_length = __VA_ARGS__))
+#endif
+
+/* 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)); periodic: of a window of one point
+ * more, without the last one.
+ *   schema  blackman_window(int window_length, bool periodic=True, *, ScalarType? dtype=None,
+ *           Device? device=None) -> Tensor
+ *   shapes  -> (window_length), floating
+ *   example tn_blackman_window(8) */
+typedef struct tn_blackman_window_args {
+    bool periodic;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t window_length;
+    TNI_NAMED_OPTIONS
+} tn_blackman_window_args;
+TN_USE_RESULT TN_API tn_tensor *tn_blackman_window_at(const char *file, int line,
+    const tn_blackman_window_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_blackman_window(int64_t window_length, bool periodic,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_blackman_window(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_blackman_window, \
+    .periodic = true, .window_length = __VA_ARGS__))
+#endif
+
+/* alpha - beta cos(2 pi k / (n - 1)); periodic: of a window of one point more, without the last
+ * one.
+ *   schema  hamming_window(int window_length, bool periodic=True, float alpha=0.54, float
+ *           beta=0.46, *, ScalarType? dtype=None, Device? device=None) -> Tensor
+ *   shapes  -> (window_length), floating
+ *   example tn_hamming_window(8) */
+typedef struct tn_hamming_window_args {
+    bool periodic;
+    double alpha, beta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t window_length;
+    TNI_NAMED_OPTIONS
+} tn_hamming_window_args;
+TN_USE_RESULT TN_API tn_tensor *tn_hamming_window_at(const char *file, int line,
+    const tn_hamming_window_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_hamming_window(int64_t window_length, bool periodic,
+    double alpha, double beta, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_hamming_window(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_hamming_window, \
+    .periodic = true, .alpha = 0.54, .beta = 0.46, .window_length = __VA_ARGS__))
+#endif
+
+/* 0.5 - 0.5 cos(2 pi k / (n - 1)); periodic: of a window of one point more, without the last
+ * one.
+ *   schema  hann_window(int window_length, bool periodic=True, *, ScalarType? dtype=None,
+ *           Device? device=None) -> Tensor
+ *   shapes  -> (window_length), floating
+ *   example tn_hann_window(8) */
+typedef struct tn_hann_window_args {
+    bool periodic;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t window_length;
+    TNI_NAMED_OPTIONS
+} tn_hann_window_args;
+TN_USE_RESULT TN_API tn_tensor *tn_hann_window_at(const char *file, int line,
+    const tn_hann_window_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_hann_window(int64_t window_length, bool periodic,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_hann_window(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_hann_window, .periodic = true, \
+    .window_length = __VA_ARGS__))
+#endif
+
+/* I0(beta sqrt(1 - s^2)) / I0(beta), s = 2 k / (n - 1) - 1; periodic: of a window of one point
+ * more, without the last one.
+ *   schema  kaiser_window(int window_length, bool periodic=True, float beta=12.0, *, ScalarType?
+ *           dtype=None, Device? device=None) -> Tensor
+ *   shapes  -> (window_length), floating
+ *   example tn_kaiser_window(8) */
+typedef struct tn_kaiser_window_args {
+    bool periodic;
+    double beta;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t window_length;
+    TNI_NAMED_OPTIONS
+} tn_kaiser_window_args;
+TN_USE_RESULT TN_API tn_tensor *tn_kaiser_window_at(const char *file, int line,
+    const tn_kaiser_window_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_kaiser_window(int64_t window_length, bool periodic,
+    double beta, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_kaiser_window(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_kaiser_window, .periodic = true, \
+    .beta = 12, .window_length = __VA_ARGS__))
+#endif
+
 TNI_EXTERN_C_END
 #endif

@@ -460,5 +460,66 @@ TN_USE_RESULT TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n,
     .n = n_, .count = __VA_ARGS__)
 #endif
 
+/* --- short-time Fourier transforms: spectra of frames of a signal, and the signal of such
+ * spectra, by the frames' weighted sum --- */
+
+/* The spectra of frames of n_fft elements, hop_length (n_fft / 4) from one to the next, weighted by
+ * the window, which stands in the middle of a frame. center: frame k is around element k
+ * hop_length, by pad_mode beyond the ends. onesided: of real numbers, frequencies 0 to n_fft / 2.
+ * normalized: divided by sqrt(n_fft).
+ *   schema  _stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor?
+ *           window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool
+ *           onesided=True) -> Tensor
+ *   shapes  self (n) or (b, n), floating or complex, window (win_length) -> (n_fft / 2 + 1,
+ *           frames) or (b, n_fft / 2 + 1, frames), complex; n_fft frequencies unless onesided
+ *   example tn_stft(signal, 8, .window = tn_hann_window(8)) */
+typedef struct tn_stft_args {
+    int64_t hop_length, win_length;
+    tn_tensor *window;
+    bool center;
+    const char *pad_mode;
+    bool normalized, onesided;
+    tn_tensor *self;
+    int64_t n_fft;
+    TNI_NAMED_OPTIONS
+} tn_stft_args;
+TN_USE_RESULT TN_API tn_tensor *tn_stft_at(const char *file, int line, const tn_stft_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_stft(tn_tensor *self, int64_t n_fft, int64_t hop_length,
+    int64_t win_length, tn_tensor *window, bool center, const char *pad_mode, bool normalized,
+    bool onesided);
+#ifndef __cplusplus
+#define tn_stft(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_stft, .hop_length = TN_NONE, \
+    .win_length = TN_NONE, .center = true, .pad_mode = "reflect", .onesided = true, \
+    .self = self_, .n_fft = __VA_ARGS__))
+#endif
+
+/* The signal whose stft is nearest to self: frames' inverse transforms, weighted by the window and
+ * added, over the sum of squared windows. length: of the signal; zeros beyond the last frame.
+ *   schema  _istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor?
+ *           window=None, bool center=True, bool normalized=False, bool onesided=True, int?
+ *           length=None, bool return_complex=False) -> Tensor
+ *   shapes  self (n_fft / 2 + 1, frames) or (b, n_fft / 2 + 1, frames), complex; n_fft
+ *           frequencies unless onesided -> (n) or (b, n)
+ *   example tn_istft(spectrum, 8) */
+typedef struct tn_istft_args {
+    int64_t hop_length, win_length;
+    tn_tensor *window;
+    bool center, normalized, onesided;
+    int64_t length;
+    bool return_complex;
+    tn_tensor *self;
+    int64_t n_fft;
+    TNI_NAMED_OPTIONS
+} tn_istft_args;
+TN_USE_RESULT TN_API tn_tensor *tn_istft_at(const char *file, int line, const tn_istft_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_istft(tn_tensor *self, int64_t n_fft, int64_t hop_length,
+    int64_t win_length, tn_tensor *window, bool center, bool normalized, bool onesided,
+    int64_t length, bool return_complex);
+#ifndef __cplusplus
+#define tn_istft(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_istft, .hop_length = TN_NONE, \
+    .win_length = TN_NONE, .center = true, .onesided = true, .length = TN_NONE, .self = self_, \
+    .n_fft = __VA_ARGS__))
+#endif
+
 TNI_EXTERN_C_END
 #endif

@@ -879,6 +879,17 @@ template <class K = as_objects> typename K::one isposinf(out_options o = {}, sit
 template <class K = as_objects> TN_USE_RESULT typename K::one isreal(site at = site()) const {
     return tn::isreal<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one istft(integer n_fft,
+    integer hop_length = TN_NONE, integer win_length = TN_NONE, tensor_ref window = tensor_ref(),
+    flag center = true, flag normalized = false, flag onesided = true, integer length = TN_NONE,
+    flag return_complex = false, site at = site()) const {
+    return tn::istft<K>(p_, n_fft, hop_length, win_length, window, center, normalized, onesided,
+        length, return_complex, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one istft(integer n_fft, istft_options o,
+    site at = site()) const {
+    return tn::istft<K>(p_, n_fft, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type kthvalue(integer k, integer dim = -1, flag keepdim = false, site at = site()) const {
     return tn::kthvalue<K>(p_, k, dim, keepdim, at);
 }
@@ -1724,6 +1735,17 @@ template <class K = as_objects> TN_USE_RESULT typename K::one std(int_list dim =
 }
 template <class K = as_objects> typename K::one std(std_options o, site at = site()) const {
     return tn::std<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one stft(integer n_fft,
+    integer hop_length = TN_NONE, integer win_length = TN_NONE, tensor_ref window = tensor_ref(),
+    flag center = true, const char *pad_mode = "reflect", flag normalized = false,
+    flag onesided = true, site at = site()) const {
+    return tn::stft<K>(p_, n_fft, hop_length, win_length, window, center, pad_mode, normalized,
+        onesided, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one stft(integer n_fft, stft_options o,
+    site at = site()) const {
+    return tn::stft<K>(p_, n_fft, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one sub(tensor_or_number other,
     first_option<double> alpha = 1, site at = site()) const {

@@ -390,6 +390,19 @@ template <class K = as_objects> inline typename K::one avg_pool2d_input_grad(ten
         o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, grad.value,
         input_size.value, kernel_size.value}, o.out);
 }
+struct bartlett_window_options {
+    typedef bartlett_window_options self_;
+    TNI_OPTION(flag, periodic, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one bartlett_window(integer window_length, flag periodic = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_bartlett_window_at, at, {periodic.value, dtype, device, window_length.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one bartlett_window(integer window_length, bartlett_window_options o, site at = site()) {
+    return K::call(tn_bartlett_window_at, at, {o.periodic.value, o.dtype, o.device,
+        window_length.value});
+}
 struct batch_norm_options {
     typedef batch_norm_options self_;
     TNI_OPTION(tensor_ref, weight, tensor_ref())
@@ -523,6 +536,14 @@ template <class K = as_objects> inline typename K::one bitwise_xor_(tensor_ref s
     tensor_or_number other, site at = site()) {
     return K::write(tn_bitwise_xor_inplace_at, at, {nullptr, self.value, other.value,
         other.number});
+}
+typedef bartlett_window_options blackman_window_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one blackman_window(integer window_length, flag periodic = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_blackman_window_at, at, {periodic.value, dtype, device, window_length.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one blackman_window(integer window_length, blackman_window_options o, site at = site()) {
+    return K::call(tn_blackman_window_at, at, {o.periodic.value, o.dtype, o.device,
+        window_length.value});
 }
 template <class K = as_objects> inline typename K::one bmm(tensor_ref self, tensor_ref mat2,
     out_options o = {}, site at = site()) {
@@ -1860,6 +1881,30 @@ template <class K = as_objects> inline typename K::one gt_(tensor_ref self, tens
     site at = site()) {
     return K::write(tn_gt_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+struct hamming_window_options {
+    typedef hamming_window_options self_;
+    TNI_OPTION(flag, periodic, true)
+    TNI_OPTION(double, alpha, 0.54)
+    TNI_OPTION(double, beta, 0.46)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hamming_window(integer window_length, flag periodic = true, double alpha = 0.54, double beta = 0.46, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_hamming_window_at, at, {periodic.value, alpha, beta, dtype, device,
+        window_length.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hamming_window(integer window_length, hamming_window_options o, site at = site()) {
+    return K::call(tn_hamming_window_at, at, {o.periodic.value, o.alpha, o.beta, o.dtype, o.device,
+        window_length.value});
+}
+typedef bartlett_window_options hann_window_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hann_window(integer window_length, flag periodic = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_hann_window_at, at, {periodic.value, dtype, device, window_length.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one hann_window(integer window_length, hann_window_options o, site at = site()) {
+    return K::call(tn_hann_window_at, at, {o.periodic.value, o.dtype, o.device,
+        window_length.value});
+}
 struct hardshrink_options {
     typedef hardshrink_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -2138,6 +2183,46 @@ template <class K = as_objects> inline typename K::one isposinf(tensor_ref self,
 template <class K = as_objects> TN_USE_RESULT inline typename K::one isreal(tensor_ref self,
     site at = site()) {
     return K::call(tn_isreal_at, at, {self.value});
+}
+struct istft_options {
+    typedef istft_options self_;
+    TNI_OPTION(integer, hop_length, TN_NONE)
+    TNI_OPTION(integer, win_length, TN_NONE)
+    TNI_OPTION(tensor_ref, window, tensor_ref())
+    TNI_OPTION(flag, center, true)
+    TNI_OPTION(flag, normalized, false)
+    TNI_OPTION(flag, onesided, true)
+    TNI_OPTION(integer, length, TN_NONE)
+    TNI_OPTION(flag, return_complex, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one istft(tensor_ref self,
+    integer n_fft, integer hop_length = TN_NONE, integer win_length = TN_NONE,
+    tensor_ref window = tensor_ref(), flag center = true, flag normalized = false,
+    flag onesided = true, integer length = TN_NONE, flag return_complex = false, site at = site()) {
+    return K::call(tn_istft_at, at, {hop_length.value, win_length.value, window.value,
+        center.value, normalized.value, onesided.value, length.value, return_complex.value,
+        self.value, n_fft.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one istft(tensor_ref self,
+    integer n_fft, istft_options o, site at = site()) {
+    return K::call(tn_istft_at, at, {o.hop_length.value, o.win_length.value, o.window.value,
+        o.center.value, o.normalized.value, o.onesided.value, o.length.value,
+        o.return_complex.value, self.value, n_fft.value});
+}
+struct kaiser_window_options {
+    typedef kaiser_window_options self_;
+    TNI_OPTION(flag, periodic, true)
+    TNI_OPTION(double, beta, 12)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one kaiser_window(integer window_length, flag periodic = true, double beta = 12, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
+    return K::call(tn_kaiser_window_at, at, {periodic.value, beta, dtype, device,
+        window_length.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one kaiser_window(integer window_length, kaiser_window_options o, site at = site()) {
+    return K::call(tn_kaiser_window_at, at, {o.periodic.value, o.beta, o.dtype, o.device,
+        window_length.value});
 }
 struct kl_div_options {
     typedef kl_div_options self_;
@@ -4470,6 +4555,28 @@ template <class K = as_objects> inline typename K::one std(tensor_ref self, std_
     return K::call(tn_std_at, at, {o.out.value, o.dim.value, o.correction.value, o.keepdim.value,
         self.value}, o.out);
 }
+struct stft_options {
+    typedef stft_options self_;
+    TNI_OPTION(integer, hop_length, TN_NONE)
+    TNI_OPTION(integer, win_length, TN_NONE)
+    TNI_OPTION(tensor_ref, window, tensor_ref())
+    TNI_OPTION(flag, center, true)
+    TNI_OPTION(const char *, pad_mode, "reflect")
+    TNI_OPTION(flag, normalized, false)
+    TNI_OPTION(flag, onesided, true)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one stft(tensor_ref self,
+    integer n_fft, integer hop_length = TN_NONE, integer win_length = TN_NONE,
+    tensor_ref window = tensor_ref(), flag center = true, const char *pad_mode = "reflect",
+    flag normalized = false, flag onesided = true, site at = site()) {
+    return K::call(tn_stft_at, at, {hop_length.value, win_length.value, window.value, center.value,
+        pad_mode, normalized.value, onesided.value, self.value, n_fft.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one stft(tensor_ref self,
+    integer n_fft, stft_options o, site at = site()) {
+    return K::call(tn_stft_at, at, {o.hop_length.value, o.win_length.value, o.window.value,
+        o.center.value, o.pad_mode, o.normalized.value, o.onesided.value, self.value, n_fft.value});
+}
 typedef add_options sub_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sub(tensor_ref self,
     tensor_or_number other, first_option<double> alpha = 1, site at = site()) {
@@ -4839,6 +4946,7 @@ TNI_TN_END
 #define tn_avg_pool1d(...) tn::avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d(...) tn::avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d_input_grad(...) tn::avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_bartlett_window(...) tn::bartlett_window<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm(...) tn::batch_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm_backward(...) tn::batch_norm_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bce(...) tn::bce<tn::detail::as_c>(__VA_ARGS__)
@@ -4870,6 +4978,7 @@ TNI_TN_END
 #define tn_bitwise_xor_(...) tn::bitwise_xor_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bitwise_xor_scalar(...) tn::bitwise_xor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bitwise_xor_scalar_(...) tn::bitwise_xor_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_blackman_window(...) tn::blackman_window<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bmm(...) tn::bmm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_broadcast_to(...) tn::broadcast_to<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bucketize(...) tn::bucketize<tn::detail::as_c>(__VA_ARGS__)
@@ -5062,6 +5171,8 @@ TNI_TN_END
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_hamming_window(...) tn::hamming_window<tn::detail::as_c>(__VA_ARGS__)
+#define tn_hann_window(...) tn::hann_window<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardshrink(...) tn::hardshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardsigmoid(...) tn::hardsigmoid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hardsigmoid_(...) tn::hardsigmoid_<tn::detail::as_c>(__VA_ARGS__)
@@ -5101,6 +5212,8 @@ TNI_TN_END
 #define tn_isneginf(...) tn::isneginf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isposinf(...) tn::isposinf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_isreal(...) tn::isreal<tn::detail::as_c>(__VA_ARGS__)
+#define tn_istft(...) tn::istft<tn::detail::as_c>(__VA_ARGS__)
+#define tn_kaiser_window(...) tn::kaiser_window<tn::detail::as_c>(__VA_ARGS__)
 #define tn_kl_div(...) tn::kl_div<tn::detail::as_c>(__VA_ARGS__)
 #define tn_kthvalue(...) tn::kthvalue<tn::detail::as_c>(__VA_ARGS__)
 #define tn_l1_loss(...) tn::l1_loss<tn::detail::as_c>(__VA_ARGS__)
@@ -5487,6 +5600,7 @@ TNI_TN_END
 #define tn_squeeze_dims(...) tn::squeeze<tn::detail::as_c>(__VA_ARGS__)
 #define tn_stack(...) tn::stack<tn::detail::as_c>(__VA_ARGS__)
 #define tn_std(...) tn::std<tn::detail::as_c>(__VA_ARGS__)
+#define tn_stft(...) tn::stft<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub_(...) tn::sub_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub_scalar(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)

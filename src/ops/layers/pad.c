@@ -12,7 +12,7 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-typedef enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR } pad_mode;
+typedef enum pad_way { PAD_CONSTANT, PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR } pad_way;
 
 /* What is added before and behind dimension d; negative: what is left out. */
 static int64_t pad_at(tn_ints pad, int ndim, int d, bool behind) {
@@ -138,7 +138,7 @@ TN_OPERATOR(constant_pad_nd,
 /* --- by its own elements ---------------------------------------------------------------------- */
 
 /* Padding of the last 1 to 3 dimensions, behind one or two others. */
-static bool pad_dims(tn_frame *f, const tn_tensor *self, tn_ints pad, pad_mode mode) {
+static bool pad_dims(tn_frame *f, const tn_tensor *self, tn_ints pad, pad_way mode) {
     char has[160];
     const int dims = (int)(pad.n / 2);
     bool fits = true;
@@ -156,7 +156,7 @@ static bool pad_dims(tn_frame *f, const tn_tensor *self, tn_ints pad, pad_mode m
                    dims + 1, dims + 2, tni_shape_text(has, sizeof has, self->ndim, self->size));
 }
 /* A border is copied from what is there: no wider than that. */
-static bool pad_edges_check(tn_frame *f, tn_ints pad, pad_mode mode) {
+static bool pad_edges_check(tn_frame *f, tn_ints pad, pad_way mode) {
     const tn_tensor *self = f->in[0];
     char has[160];
     tni_shape s;
@@ -199,7 +199,7 @@ static void pad_copy(const pad_part *p, int d, int64_t to, int64_t from, int64_t
 }
 /* self in the middle, then the borders of one dimension after the other, each as long as what the
  * dimensions before have made. */
-static void pad_edges_run(tn_frame *f, tn_ints pad, pad_mode mode) {
+static void pad_edges_run(tn_frame *f, tn_ints pad, pad_way mode) {
     tn_tensor *self = f->in[0], *out = f->out[0], middle;
     const int ndim = self->ndim;
     pad_part p;
@@ -238,14 +238,14 @@ static tn_tensor *pad_add(tn_tensor *t, int d, int64_t at, tn_tensor *more) {
     return part[0] && part[1] && part[2] ? tnp_cat(tn_tensors_of(part, 3), d) : NULL;
 }
 /* What is given to the places that a border was copied from, in their order. */
-static tn_tensor *pad_folded(tn_tensor *border, int d, pad_mode mode) {
+static tn_tensor *pad_folded(tn_tensor *border, int d, pad_way mode) {
     const int64_t dim[1] = {d};
     if (mode == PAD_REFLECT) return tnp_flip(border, tni_ints(dim, 1));
     return mode == PAD_REPLICATE ? tnp_sum(border, tni_ints(dim, 1), true, TN_NO_DTYPE) : border;
 }
 /* Each border's gradient is added where its elements come from, and the border goes; the last
  * dimension that was padded is the first. */
-static void pad_edges_grad(tn_gradient *g, tn_ints pad, pad_mode mode) {
+static void pad_edges_grad(tn_gradient *g, tn_ints pad, pad_way mode) {
     tn_tensor *d = g->incoming[0];
     const int ndim = g->in[0]->ndim;
     for (int i = ndim - (int)(pad.n / 2); i < ndim && d; i++) {
@@ -334,17 +334,17 @@ TN_OPERATOR(circular_pad, "circular_pad(Tensor self, int[] padding) -> Tensor",
 
 /* --- all modes -------------------------------------------------------------------------------- */
 
-static bool pad_mode_of(tn_frame *f, const char *word, pad_mode *mode) {
+static bool pad_way_of(tn_frame *f, const char *word, pad_way *mode) {
     static const char *const words[4] = {"constant", "reflect", "replicate", "circular"};
     for (int i = 0; i < 4; i++)
         if (word && !strcmp(word, words[i])) {
-            *mode = (pad_mode)i;
+            *mode = (pad_way)i;
             return true;
         }
     return tn_fail(f, TN_UNSUPPORTED, "Unrecognised padding mode %s", word ? word : "None");
 }
 /* Whether something is left of each dimension: before a period is padded, after a mirror is. */
-static bool pad_leaves(tn_frame *f, const tn_tensor *x, tn_ints pad, pad_mode mode) {
+static bool pad_leaves(tn_frame *f, const tn_tensor *x, tn_ints pad, pad_way mode) {
     for (int d = x->ndim - (int)(pad.n / 2); d < x->ndim; d++) {
         const int64_t before = pad_at(pad, x->ndim, d, false),
                       behind = pad_at(pad, x->ndim, d, true);
@@ -378,7 +378,7 @@ static tn_tensor *pad_dense(tn_tensor *x) {
     return tnp_clone(x,
                      last ? TN_MEMORY_FORMAT_CHANNELS_LAST_3D : TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
 }
-static tn_tensor *pad_edges(tn_tensor *x, tn_ints pad, pad_mode mode) {
+static tn_tensor *pad_edges(tn_tensor *x, tn_ints pad, pad_way mode) {
     if (mode == PAD_REFLECT) return tnp_reflection_pad(x, pad);
     return mode == PAD_REPLICATE ? tnp_replication_pad(x, pad) : tnp_circular_pad(x, pad);
 }
@@ -387,8 +387,8 @@ static bool pad_compose(tn_frame *f) {
     tn_tensor *x = f->in[0];
     int64_t more[6] = {0}, less[6] = {0};
     bool crops = false;
-    pad_mode mode = PAD_CONSTANT;
-    if (!pad_mode_of(f, a->mode, &mode) || !pad_given(f, x, a->pad, "pad")) return false;
+    pad_way mode = PAD_CONSTANT;
+    if (!pad_way_of(f, a->mode, &mode) || !pad_given(f, x, a->pad, "pad")) return false;
     if (mode == PAD_CONSTANT) {
         f->out[0] = tnp_constant_pad_nd(
             x, a->pad, a->value.given == TN_GIVEN ? tn_float(a->value.value) : tn_int(0));
