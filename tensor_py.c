@@ -112,6 +112,10 @@ TNI_INLINE bool py_is_tensor(PyObject *o) {
            PyType_IsSubtype(Py_TYPE(o), py.tensor);
 }
 TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
+/* Whether t has elements that the CPU may read: it is no sample of a batch, and on no device. */
+TNI_INLINE bool py_on_cpu(const tn_tensor *t) {
+    return tn_device_of(t) == TN_CPU && !tn_batch_depth(t);
+}
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 
@@ -320,6 +324,7 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV int py_vmap_start(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
 PY_PRIV int py_nodes_begin(PyObject *module);
@@ -1444,7 +1449,8 @@ PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
 static bool py_value_item(PyObject *o, tn_scalar *to) {
     if (!py_is_tensor(o)) return false;
     const tn_tensor *t = py_of(o);
-    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) == TN_META) return false;
+    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) == TN_META || tn_batch_depth(t))
+        return false;
     *to = tnp_item_scalar(t); /* of a device it waits */
     return tn_ok() || (py_raise(), false);
 }
@@ -7120,11 +7126,12 @@ static int py_buffer_format(const tn_tensor *t, int flags) {
     const tn_dtype dtype = tn_dtype_of(t);
     while (py_buffer_formats[k].dtype != dtype) k++;
     const bool none = !*py_buffer_formats[k].format;
-    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+    if (none || !py_on_cpu(t) || tn_needs_grad(t)) {
         if (none)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
         else
-            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
+            PyErr_SetString(PyExc_BufferError,
+                            "the tensor requires grad, is not on the CPU, or a sample of a batch");
         return -1;
     }
     if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {
@@ -7535,8 +7542,7 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     n.asked = dtype ? dtype : py_nested_dtype(&n);
     /* too big for int64: staged as the kind that was asked for */
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_CPU),
-              *as;
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_CPU), *as;
     if (!t) return NULL;
     /* a tensor without elements may have no memory */
     static char none[16];
@@ -7748,6 +7754,9 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     const tn_device_id device = tn_device_of(py_of(self));
+    if (tn_batch_depth(py_of(self)))
+        return PyErr_Format(PyExc_RuntimeError, "vmap: tolist() of a tensor that stands for all "
+                                                "samples of a batch is not possible");
     if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
     /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */
@@ -9905,8 +9914,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
     static char none[64];
     tn_wrap_options options;
-    if (tn_device_of(t) != TN_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
+    if (!py_on_cpu(t)) return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
     /* strides are not negative, so the last element is the farthest */
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
@@ -10825,6 +10833,24 @@ static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t
 }
 
 /* cls.apply(*args): a new ctx for each call. */
+/* Whether one of the arguments is a sample of a batch: tensorh/_vmap.py then calls apply. */
+static bool py_apply_is_batched(PyObject *const *args, Py_ssize_t n) {
+    if (TNI_LIKELY(!tn_vmap_depth())) return false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (py_is_tensor(args[i]) && tn_batch_depth(py_of(args[i]))) return true;
+    return false;
+}
+static PyObject *py_apply_batched(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+    PyObject *module = PyImport_ImportModule("tensorh._vmap"), *r = NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, "apply") : NULL;
+    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL;
+    if (all) r = PyObject_Call(f, all, NULL);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    Py_XDECREF(all);
+    return r;
+}
+
 static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                    PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
@@ -10833,6 +10859,7 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
     py_context *ctx;
     /* forward's signature is needed to bring them in order */
     if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
+    if (py_apply_is_batched(args, n)) return py_apply_batched(cls, args, n);
     if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
     if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))
@@ -11482,6 +11509,17 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
 }
 
 /* autograd.grad(outputs, inputs, ..): a new tuple of gradients. */
+/* The same for a batch of seeds: tensorh/_vmap.py. */
+static PyObject *py_grad_batched(PyObject *const *a) {
+    PyObject *module = PyImport_ImportModule("tensorh._vmap"), *r = NULL;
+    if (module)
+        r = PyObject_CallMethod(module, "seeded", "OOOOOOO", a[0], a[1], a[2] ? a[2] : Py_None,
+                                a[3] ? a[3] : Py_None, a[4] ? a[4] : Py_False,
+                                a[6] ? a[6] : Py_None, a[8] ? a[8] : Py_False);
+    Py_XDECREF(module);
+    return r;
+}
+
 static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
@@ -11502,10 +11540,7 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
     if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
         return NULL;
     /* only_inputs (5) is ignored, as in torch */
-    if (batched)
-        return PyErr_Format(PyExc_NotImplementedError,
-                            "grad(): is_grads_batched needs vmap, which is not supported; call "
-                            "grad for each of the gradients");
+    if (batched) return py_grad_batched(a);
     p.create = create > 0;
     p.retain = retain > 0;
     if (py_tensors_of(&outputs, "outputs", a[0], false) &&
@@ -11835,6 +11870,100 @@ PY_PRIV int py_modes_begin(PyObject *module) {
                         "stays out of graphs."))
         return -1;
     return PyModule_AddFunctions(module, py_mode_functions);
+}
+
+/* src/py/vmap.c - what tensorh/_vmap.py asks of the library's batches (api/vmap.h) */
+/* vmap.c - what tensorh/_vmap.py asks of the library's batches (api/vmap.h). */
+
+/* _vmap_begin(size, randomness): 0 error, 1 same, 2 different. */
+static PyObject *py_vmap_begin_batch(PyObject *self, PyObject *args) {
+    long long size;
+    int randomness;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Li", &size, &randomness)) return NULL;
+    if (!tn_vmap_begin_at(NULL, 0, (int64_t)size, (tn_randomness)randomness)) return py_raise();
+    Py_RETURN_NONE;
+}
+static PyObject *py_vmap_end_batch(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    tn_vmap_end();
+    Py_RETURN_NONE;
+}
+static PyObject *py_vmap_depth(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLong(tn_vmap_depth());
+}
+
+/* The tensor among the arguments (tensor, dim); false with an exception. */
+static bool py_vmap_take(PyObject *args, const char *format, tn_tensor **t, int64_t *dim) {
+    PyObject *o;
+    long long n = 0;
+    if (!PyArg_ParseTuple(args, format, &o, &n)) return false;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected a Tensor"), false;
+    *t = py_of(o);
+    *dim = (int64_t)n;
+    return true;
+}
+static PyObject *py_vmap_result(tn_tensor *t) { return t ? py_wrap(t) : py_raise(); }
+
+/* _batched(tensor, dim), _unbatched(tensor, dim), _batch_each(tensor), _batch_depth(tensor) */
+static PyObject *py_vmap_batched(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "OL", &t, &dim) ? py_vmap_result(tn_batched_at(NULL, 0, t, dim))
+                                              : NULL;
+}
+static PyObject *py_vmap_unbatched(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "OL", &t, &dim) ? py_vmap_result(tn_unbatched_at(NULL, 0, t, dim))
+                                              : NULL;
+}
+static PyObject *py_vmap_each(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "O|L", &t, &dim) ? py_vmap_result(tn_batch_each_at(NULL, 0, t))
+                                               : NULL;
+}
+static PyObject *py_vmap_is_batched(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "O|L", &t, &dim) ? PyBool_FromLong(tn_is_batched(t)) : NULL;
+}
+static PyObject *py_vmap_depth_of(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "O|L", &t, &dim) ? PyLong_FromLong(tn_batch_depth(t)) : NULL;
+}
+
+/* What is the same for all wrappers and samples of one tensor with a history. */
+static PyObject *py_vmap_address(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int64_t dim;
+    (void)self;
+    return py_vmap_take(args, "O|L", &t, &dim) ? PyLong_FromVoidPtr((void *)tn_batch_whole(t))
+                                               : NULL;
+}
+
+static PyMethodDef py_vmap_functions[] = {
+    {"_vmap_begin", py_vmap_begin_batch, METH_VARARGS, "opens a batch of that many samples"},
+    {"_vmap_end", py_vmap_end_batch, METH_NOARGS, "closes the batch that was opened last"},
+    {"_vmap_depth", py_vmap_depth, METH_NOARGS, "how many batches are open"},
+    {"_batched", py_vmap_batched, METH_VARARGS, "one sample of a tensor whose dim counts them"},
+    {"_unbatched", py_vmap_unbatched, METH_VARARGS, "all samples, counted by a new dim"},
+    {"_batch_each", py_vmap_each, METH_VARARGS, "a sample of every open batch"},
+    {"_is_batched", py_vmap_is_batched, METH_VARARGS, "whether the innermost batch has the tensor"},
+    {"_batch_depth", py_vmap_depth_of, METH_VARARGS, "how many batches a tensor is a sample of"},
+    {"_address", py_vmap_address, METH_VARARGS, "of all samples of a tensor"},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_vmap_start(PyObject *module) {
+    return PyModule_AddFunctions(module, py_vmap_functions);
 }
 
 /* src/py/parameter.c - Parameter: a tensor that a module counts among its parameters */
@@ -13568,7 +13697,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     static char none[16];
     tn_wrap_options options;
     (void)self;
-    if (!py_is_tensor(o) || !tn_is_contiguous(py_of(o)) || tn_device_of(py_of(o)) != TN_CPU)
+    if (!py_is_tensor(o) || !tn_is_contiguous(py_of(o)) || !py_on_cpu(py_of(o)))
         return PyErr_Format(PyExc_TypeError, "_raw() expects a contiguous tensor on the CPU");
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
@@ -13829,7 +13958,7 @@ static bool py_dl_where(const tn_tensor *t, int *type, int *id) {
     const bool cuda = !strncmp(name, "cuda:", 5);
     *type = cuda ? DL_CUDA : DL_CPU;
     *id = cuda ? (int)strtol(name + 5, NULL, 10) : 0;
-    return cuda || tn_device_of(t) == TN_CPU;
+    return (cuda || tn_device_of(t) == TN_CPU) && !tn_batch_depth(t);
 }
 
 /* Fills the description; false: in memory that DLPack does not know. sizes has room for shape and
@@ -14222,12 +14351,13 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin,     py_errors_begin,  py_types_begin,  py_generators_begin, py_devices_begin,
-    py_cuda_begin,       py_tensor_begin,  py_groups_begin, py_number_begin,     py_buffers_begin,
-    py_create_begin,     py_optim_begin,   py_loader_begin, py_ranks_begin,      py_files_begin,
-    py_autograd_begin,   py_modes_begin,   py_hooks_begin,  py_functions_begin,  py_nodes_begin,
-    py_parameters_begin, py_modules_begin, py_taps_begin,   py_override_begin,   py_convert_begin,
-    py_dlpack_begin,
+    py_places_begin,   py_errors_begin,     py_types_begin,   py_generators_begin,
+    py_devices_begin,  py_cuda_begin,       py_tensor_begin,  py_groups_begin,
+    py_number_begin,   py_buffers_begin,    py_create_begin,  py_optim_begin,
+    py_loader_begin,   py_ranks_begin,      py_files_begin,   py_autograd_begin,
+    py_modes_begin,    py_vmap_start,       py_hooks_begin,   py_functions_begin,
+    py_nodes_begin,    py_parameters_begin, py_modules_begin, py_taps_begin,
+    py_override_begin, py_convert_begin,    py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {

@@ -55,6 +55,7 @@
 #include "py/node.c"
 #include "py/autograd.c"
 #include "py/mode.c"
+#include "py/vmap.c"
 #include "py/parameter.c"
 #include "py/kind.c"
 #include "py/parts.c"

@@ -27,6 +27,7 @@ _LAZY = (
     "storage", "testing", "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
+    "vmap": "_vmap",
     "GradScaler": "amp",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -228,6 +228,7 @@ unsafe_split_with_sizes: _Any
 from ._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
 from ._functions.creation import vander as vander
 from ._functions.products import vdot as vdot
+from ._vmap import vmap as vmap
 from ._functions.shapes import vsplit as vsplit
 from ._functions.shapes import vstack as vstack
 from ._plan import will_it_fit as will_it_fit

@@ -126,7 +126,6 @@ pdist poisson poisson_nll_loss renorm
 resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
-vmap
 """,
     "Tensor": """
 __cuda_array_interface__ corrcoef cov dim_order grad_dtype
@@ -184,7 +183,6 @@ convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
     "torch.optim": "Adafactor LBFGS Muon swa_utils",
     "torch.autograd": "forward_ad graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",
-    "torch.func": "linearize replace_all_batch_norm_modules_ stack_module_state vmap",
     "torch.testing": "make_tensor",
 }
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.

@@ -21,6 +21,9 @@ def numpy(self, *, force=False):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    elif _C._batch_depth(self):
+        raise RuntimeError("vmap: numpy() of a tensor that stands for all samples of a batch is "
+                           "not possible")
     import numpy
 
     return numpy.asarray(memoryview(self))

@@ -1,11 +1,14 @@
-"""torch.func: functions of functions, by nested backward passes; there is no vmap."""
+"""torch.func: functions of functions, by nested backward passes and batches."""
 
 import functools
 
 from . import _C
+from . import _vmap as _batches
+from ._vmap import vmap
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
@@ -46,7 +49,9 @@ def _enter(tree):
 
 
 def _own(t):
-    """A tensor to differentiate by: with t's history, or without one a leaf."""
+    """A tensor to differentiate by: with t's history, or without one a leaf; in a batch, with a
+    gradient of its own in each sample."""
+    t = _batches.each(t)
     if t.requires_grad:
         return t.view(t.shape)
     return _ordinary(t).detach().requires_grad_()
@@ -74,12 +79,12 @@ def _leaves_of(node, seen):
 def _leave(tensors, mine):
     """Results without the history that leads to nothing but `mine`, or that the caller's mode does
     not record."""
-    own, recorded = {id(t) for t in mine}, _C.is_grad_enabled()
+    own, recorded = {_C._address(t) for t in mine}, _C.is_grad_enabled()
     results = []
     for t in tensors:
         if isinstance(t, _C.Tensor) and t.requires_grad:
             leaves = [t] if t.is_leaf else _leaves_of(t.grad_fn, set()) if recorded else ()
-            if all(id(leaf) in own for leaf in leaves):
+            if all(_C._address(leaf) in own for leaf in leaves):
                 t = t.detach()
         results.append(t)
     return results
@@ -208,20 +213,27 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return shown, products, _rebuild(aux, iter(_leave(_flatten(aux, []), mine)))
 
 
-def _jacobian_of(out, mine):
-    """For each tensor the Jacobian of one output."""
-    flat = out.reshape(-1)
-    lines = [_pull([flat[j]], mine, None) for j in range(flat.nelement())]
+def _jacobian_of(out, mine, chunk):
+    """For each tensor the Jacobian of one output: one backward for at most `chunk` rows."""
+    n, shape = out.nelement(), tuple(out.shape)
+    if not n or not out.requires_grad:
+        for t in mine:
+            yield t.new_zeros(shape + tuple(t.shape))
+        return
+    seeds = _C.eye(n, dtype=out.dtype, device=out.device).reshape((n, *shape))
+    parts = [_batches.grads([out], mine, [part], create_graph=True, materialize_grads=True)
+             for part in seeds.split(chunk or n)]
     for k, t in enumerate(mine):
-        jac = _C.zeros((0, *t.shape), dtype=t.dtype)
-        if lines:
-            jac = _C.stack([line[k] for line in lines])
-        yield jac.reshape(tuple(out.shape) + tuple(t.shape))
+        rows = parts[0][k] if len(parts) == 1 else _C.cat([part[k] for part in parts])
+        yield rows.reshape(shape + tuple(t.shape))
 
 
 def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None,
            _preallocate_and_copy=False):
-    """A function that returns the Jacobian of func by its argument argnums (and aux)."""
+    """A function that returns the Jacobian of func by its argument argnums (and aux), by one
+    backward for all its rows, or for chunk_size of them at a time."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
@@ -232,7 +244,7 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None,
             aux = None
             if has_aux:
                 output, aux = output
-            rows = [list(_jacobian_of(out, mine)) for out in _flatten(output, [])]
+            rows = [list(_jacobian_of(out, mine, chunk_size)) for out in _flatten(output, [])]
         rows = [_rebuild(tree, iter(_leave(row, mine))) for row in rows]
         jacobians = _rebuild(output, iter(rows))
         if not has_aux:
@@ -243,13 +255,65 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None,
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """What jacrev returns, which is computed by rows here too. randomness: accepted."""
+    """What jacrev returns, which is computed by rows here, too. randomness: accepted."""
     return jacrev(func, argnums, has_aux)
 
 
 def hessian(func, argnums=0):
     """A function that returns the Hessian of func by its argument argnums."""
     return jacrev(jacrev(func, argnums), argnums)
+
+
+def linearize(func, *primals):
+    """(func(*primals), a function from tangents to the product of its Jacobian with them)."""
+    output = func(*primals)
+
+    def product(*tangents):
+        if len(tangents) != len(primals):
+            raise ValueError(f"jvp_fn: expected {len(primals)} tangents, got {len(tangents)}")
+        return jvp(func, primals, tangents)[1]
+
+    return output, product
+
+
+def stack_module_state(models):
+    """(parameters, buffers) of models of one class: {name: their tensors, stacked}, for vmap over
+    functional_call. Parameters are leaves that require grad as the models' do."""
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or all(not m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval "
+                           "mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+
+    def stacked(states, leaves):
+        return {name: _stack_of([s[name] for s in states], name, leaves) for name in states[0]}
+
+    return (stacked([dict(m.named_parameters()) for m in models], True),
+            stacked([dict(m.named_buffers()) for m in models], False))
+
+
+def _stack_of(tensors, name, leaves):
+    wanted = {t.requires_grad for t in tensors}
+    if leaves and len(wanted) != 1:
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+    with _C.no_grad():
+        t = _C.stack(list(tensors))
+    return t.requires_grad_(wanted.pop()) if leaves else t
+
+
+def replace_all_batch_norm_modules_(root):
+    """Turns off the running statistics of batch normalisations in root, which then normalise by
+    the batch alone, so that nothing is written in place. Returns root."""
+    from . import nn
+
+    kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    for module in root.modules():
+        if isinstance(module, kinds):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def _twins(module):

@@ -66,6 +66,8 @@ TN_USE_RESULT TN_API tn_tensor *tn_batch_each_at(const char *file, int line, tn_
 /* How many batches are open in this thread; how many of them t is a member of. */
 TN_API int tn_vmap_depth(void);
 TN_API int tn_batch_depth(const tn_tensor *t);
+TN_API tn_tensor *tn_batch_whole(const tn_tensor *t); /* all samples; t if it is no sample */
+TN_API bool tn_is_batched(const tn_tensor *t);        /* t is a sample of the batch opened last */
 
 TNI_EXTERN_C_END
 #endif

@@ -28,10 +28,41 @@ static tni_batch *vmap_innermost(tni_block *b, tn_tensors a, tn_tensors c) {
     return batch;
 }
 
+/* --- batches within the one whose samples are taken together: seeds may be of some ------------ */
+
+static uint64_t batches_number(const tn_tensor *t) {
+    return t->flags & TNI_BATCHED ? tni_extra_there(t)->batch_number : 0;
+}
+static const tni_batch *batches_of_number(const tni_block *b, uint64_t number) {
+    const tni_batch *at = tni_calls(b)->batch;
+    while (at && at->number != number) at = at->outer;
+    return at;
+}
+
+/* t with the samples of `batch` in dimension 0, a sample of the batches within it as before. The
+ * recursion is as deep as batches nest. */
+static tn_tensor *batches_without(tni_block *b, const tni_batch *batch, tn_tensor *t) {
+    const tni_batch *inner;
+    if (batches_number(t) <= batch->number) return vmap_repeated(batch, t);
+    inner = batches_of_number(b, batches_number(t));
+    t = inner ? batches_without(b, batch, tni_extra_there(t)->batch) : NULL;
+    t = t ? tnp_transpose(t, 0, 1) : NULL;
+    return t ? tni_sample_of(b, inner, t) : NULL;
+}
+/* The way back. */
+static tn_tensor *batches_within(tni_block *b, const tni_batch *batch, tn_tensor *t) {
+    const tni_batch *inner;
+    if (batches_number(t) <= batch->number) return tni_sample_of(b, batch, t);
+    inner = batches_of_number(b, batches_number(t));
+    t = inner ? tnp_transpose(tni_extra_there(t)->batch, 0, 1) : NULL;
+    t = t ? batches_within(b, batch, t) : NULL;
+    return t ? tni_sample_of(b, inner, t) : NULL;
+}
+
 /* Where backward begins in all samples at output i. */
 static tn_tensor *vmap_seed(tni_block *b, const tni_batch *batch, tn_tensor *whole, tn_tensor *seed,
                             int64_t i) {
-    if (seed) return vmap_repeated(batch, seed);
+    if (seed) return batches_without(b, batch, seed);
     if (whole->ndim == 1) return tnp_ones_like(whole, TN_NO_DTYPE, TN_NO_DEVICE);
     tni_error(b, TN_AUTOGRAD, "output %lld has more than one element a sample: it needs a seed",
               (long long)i);
@@ -61,7 +92,7 @@ static bool vmap_grads_of(tni_block *b, const tni_batch *batch, tn_tensors outpu
                      &options))
         return false;
     for (int64_t i = 0; i < inputs.n; i++)
-        if (grads[i] && !(grads[i] = tni_sample_of(b, batch, grads[i]))) return false;
+        if (grads[i] && !(grads[i] = batches_within(b, batch, grads[i]))) return false;
     return true;
 }
 
@@ -69,7 +100,7 @@ static bool vmap_grads_of(tni_block *b, const tni_batch *batch, tn_tensors outpu
  * of all samples are those of the whole batch. */
 static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
                        const tn_grads_options *options) {
-    tni_batch *open = tni_calls(b)->batch, *batch = vmap_innermost(b, outputs, inputs);
+    tni_batch *batch = vmap_innermost(b, outputs, inputs), **at = &tni_calls(b)->batch;
     int64_t bytes, mark;
     tn_tensor **room;
     bool ok;
@@ -77,9 +108,11 @@ static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_t
         !(room = (tn_tensor **)tni_need(b, bytes)))
         return false;
     mark = tni_begin(b);
-    tni_calls(b)->batch = batch->outer;
+    /* Batches within it, of which seeds may be, stay open. */
+    while (*at != batch) at = &(*at)->outer;
+    *at = batch->outer;
     ok = mark >= 0 && vmap_grads_of(b, batch, outputs, inputs, grads, options, room);
-    tni_calls(b)->batch = open;
+    *at = batch;
     for (int64_t i = 0; i < inputs.n; i++) {
         if (!ok) grads[i] = NULL;
         if (grads[i]) tni_move(b, grads[i], mark);
@@ -226,6 +259,16 @@ TN_API int tn_vmap_depth(void) {
     int depth = 0;
     for (const tni_batch *at = b ? tni_calls(b)->batch : NULL; at; at = at->outer) depth++;
     return depth;
+}
+
+TN_API tn_tensor *tn_batch_whole(const tn_tensor *t) {
+    return tni_there(t, "tn_batch_whole") ? tni_all_of(t) : NULL;
+}
+
+TN_API bool tn_is_batched(const tn_tensor *t) {
+    const tni_block *b = tni_here();
+    const tni_batch *batch = b ? tni_calls(b)->batch : NULL;
+    return batch && tni_there(t, "tn_is_batched") && tni_whole_of(batch, t);
 }
 
 TN_API int tn_batch_depth(const tn_tensor *t) {

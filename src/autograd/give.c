@@ -61,7 +61,7 @@ TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t) {
     tn_tensor *from = t, *yes;
     /* Only for a graph of gradients: where(true, t, input) has t's value, and a gradient of zero
      * for the input. */
-    if (t && !tni_state(g->block)->no_grad && g->want[i]) {
+    if (t && !(t->flags & TNI_BATCHED) && !tni_state(g->block)->no_grad && g->want[i]) {
         if (tni_edge_is_leaf(s->edge))
             from = tni_edge_leaf(s->edge);
         else if ((from = tni_share(g->block, t->storage, t)) != NULL)

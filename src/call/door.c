@@ -122,7 +122,10 @@ static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
 static bool door_batched(tn_frame *f) {
     if (!tni_calls(f->block)->batch)
         return tn_fail(f, TN_INVALID, "an argument is of a batch that has ended in this thread");
-    if (!f->row->compose) f->elsewhere = TNI_IN_BATCH;
+    if (f->row->compose)
+        f->meta = true; /* no data to look at */
+    else
+        f->elsewhere = TNI_IN_BATCH;
     return true;
 }
 
@@ -254,7 +257,7 @@ static TNI_NOINLINE bool door_generator(tn_frame *f) {
             memcpy(&f->generator, (const char *)f->args + gen->param[i].offset,
                    sizeof f->generator);
     if (!f->generator) f->generator = tni_generator_default(f->block);
-    if (TNI_UNLIKELY(tni_calls(f->block)->batch != NULL) && !f->row->compose)
+    if (TNI_UNLIKELY(tni_calls(f->block)->batch != NULL) && !f->row->compose && !f->meta)
         f->elsewhere = TNI_IN_BATCH;
     return f->generator != NULL;
 }

@@ -197,7 +197,7 @@ static tn_tensor *vmap_viewed(const vmap_lift *l) {
 /* --- leading dimensions ----------------------------------------------------------------------- */
 
 /* Whether p counts dimensions, which a row that takes leading ones has counted from the end. */
-static bool vmap_is_dim(const tn_param *p) { return strncmp(p->name, "dim", 3) == 0; }
+static bool vmap_is_dim(const tn_param *p) { return strstr(p->name, "dim") != NULL; }
 
 static int vmap_ndim(const vmap_lift *l) {
     for (int i = 0; i < l->f->nin; i++)
@@ -366,12 +366,12 @@ static bool vmap_draws(vmap_lift *l, bool *done) {
     vmap_results r;
     bool any = false;
     *done = false;
-    if (l->batch->randomness == TN_RANDOM_ERROR)
+    if (l->batch->randomness == TN_RANDOM_ERROR && !f->meta)
         return tn_fail(f, TN_UNSUPPORTED,
                        "random numbers in a batch: ask for the same or for different ones in each "
                        "sample");
     for (int i = 0; i < f->nin; i++) any = any || l->whole[i];
-    if (any || l->batch->randomness == TN_RANDOM_DIFFERENT) return true;
+    if (any || (l->batch->randomness == TN_RANDOM_DIFFERENT && !f->meta)) return true;
     *done = true;
     memcpy(l->slot, f->in, (size_t)f->nin * sizeof *l->slot);
     vmap_args(l);
@@ -392,18 +392,17 @@ static bool vmap_way(vmap_lift *l) {
         return tn_fail(f, TN_UNSUPPORTED, "out= is not supported for batched tensors");
     if (f->generator) return vmap_draws(l, &done) && (done || vmap_loop(l));
     if (f->row->rules) return vmap_may_write(l) && vmap_elements(l);
-    if ((viewed = vmap_viewed(l)) != NULL) {
-        tn_tensor *whole = tni_whole_of(l->batch, viewed);
-        return f->row->grad == tn_grad_zero || f->out[0]->dtype != whole->dtype
-                   ? vmap_direct(l)
-                   : vmap_view(l, whole);
-    }
+    viewed = vmap_viewed(l);
+    if (viewed &&
+        (f->row->grad == tn_grad_zero || f->out[0]->dtype != tni_whole_of(l->batch, viewed)->dtype))
+        return vmap_direct(l);
     if (f->row->forms & TN_LEADING && vmap_leading_args(l, dims))
         return vmap_may_write(l) && vmap_leading(l);
     if (f->row->batched && !f->inplace && l->batch->size) {
         tn_tensor *whole = f->row->batched(f, l->whole);
         if (whole || f->block->failed) return vmap_give(l, 0, whole);
     }
+    if (viewed) return vmap_view(l, tni_whole_of(l->batch, viewed));
     return vmap_loop(l);
 }
 

@@ -298,6 +298,17 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
 }
 
 /* autograd.grad(outputs, inputs, ..): a new tuple of gradients. */
+/* The same for a batch of seeds: tensorh/_vmap.py. */
+static PyObject *py_grad_batched(PyObject *const *a) {
+    PyObject *module = PyImport_ImportModule("tensorh._vmap"), *r = NULL;
+    if (module)
+        r = PyObject_CallMethod(module, "seeded", "OOOOOOO", a[0], a[1], a[2] ? a[2] : Py_None,
+                                a[3] ? a[3] : Py_None, a[4] ? a[4] : Py_False,
+                                a[6] ? a[6] : Py_None, a[8] ? a[8] : Py_False);
+    Py_XDECREF(module);
+    return r;
+}
+
 static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
@@ -318,10 +329,7 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
     if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
         return NULL;
     /* only_inputs (5) is ignored, as in torch */
-    if (batched)
-        return PyErr_Format(PyExc_NotImplementedError,
-                            "grad(): is_grads_batched needs vmap, which is not supported; call "
-                            "grad for each of the gradients");
+    if (batched) return py_grad_batched(a);
     p.create = create > 0;
     p.retain = retain > 0;
     if (py_tensors_of(&outputs, "outputs", a[0], false) &&

@@ -160,11 +160,12 @@ static int py_buffer_format(const tn_tensor *t, int flags) {
     const tn_dtype dtype = tn_dtype_of(t);
     while (py_buffer_formats[k].dtype != dtype) k++;
     const bool none = !*py_buffer_formats[k].format;
-    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+    if (none || !py_on_cpu(t) || tn_needs_grad(t)) {
         if (none)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
         else
-            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
+            PyErr_SetString(PyExc_BufferError,
+                            "the tensor requires grad, is not on the CPU, or a sample of a batch");
         return -1;
     }
     if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {

@@ -161,7 +161,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     static char none[16];
     tn_wrap_options options;
     (void)self;
-    if (!py_is_tensor(o) || !tn_is_contiguous(py_of(o)) || tn_device_of(py_of(o)) != TN_CPU)
+    if (!py_is_tensor(o) || !tn_is_contiguous(py_of(o)) || !py_on_cpu(py_of(o)))
         return PyErr_Format(PyExc_TypeError, "_raw() expects a contiguous tensor on the CPU");
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};

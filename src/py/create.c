@@ -194,6 +194,9 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     const tn_device_id device = tn_device_of(py_of(self));
+    if (tn_batch_depth(py_of(self)))
+        return PyErr_Format(PyExc_RuntimeError, "vmap: tolist() of a tensor that stands for all "
+                                                "samples of a batch is not possible");
     if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
     /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */

@@ -84,7 +84,7 @@ static bool py_dl_where(const tn_tensor *t, int *type, int *id) {
     const bool cuda = !strncmp(name, "cuda:", 5);
     *type = cuda ? DL_CUDA : DL_CPU;
     *id = cuda ? (int)strtol(name + 5, NULL, 10) : 0;
-    return cuda || tn_device_of(t) == TN_CPU;
+    return (cuda || tn_device_of(t) == TN_CPU) && !tn_batch_depth(t);
 }
 
 /* Fills the description; false: in memory that DLPack does not know. sizes has room for shape and

@@ -14,8 +14,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
     static char none[64];
     tn_wrap_options options;
-    if (tn_device_of(t) != TN_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
+    if (!py_on_cpu(t)) return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
     /* strides are not negative, so the last element is the farthest */
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);

@@ -510,6 +510,24 @@ static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t
 }
 
 /* cls.apply(*args): a new ctx for each call. */
+/* Whether one of the arguments is a sample of a batch: tensorh/_vmap.py then calls apply. */
+static bool py_apply_is_batched(PyObject *const *args, Py_ssize_t n) {
+    if (TNI_LIKELY(!tn_vmap_depth())) return false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (py_is_tensor(args[i]) && tn_batch_depth(py_of(args[i]))) return true;
+    return false;
+}
+static PyObject *py_apply_batched(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+    PyObject *module = PyImport_ImportModule("tensorh._vmap"), *r = NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, "apply") : NULL;
+    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL;
+    if (all) r = PyObject_Call(f, all, NULL);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    Py_XDECREF(all);
+    return r;
+}
+
 static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                    PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
@@ -518,6 +536,7 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
     py_context *ctx;
     /* forward's signature is needed to bring them in order */
     if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
+    if (py_apply_is_batched(args, n)) return py_apply_batched(cls, args, n);
     if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
     if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))

@@ -259,8 +259,7 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     n.asked = dtype ? dtype : py_nested_dtype(&n);
     /* too big for int64: staged as the kind that was asked for */
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_CPU),
-              *as;
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_CPU), *as;
     if (!t) return NULL;
     /* a tensor without elements may have no memory */
     static char none[16];

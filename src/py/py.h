@@ -16,6 +16,7 @@
 #include "../api/ops.h"
 #include "../api/device.h"
 #include "../api/plan.h"
+#include "../api/vmap.h"
 #include "../api/parallel.h"
 
 #ifdef TNI_OBJECTS
@@ -88,6 +89,10 @@ TNI_INLINE bool py_is_tensor(PyObject *o) {
            PyType_IsSubtype(Py_TYPE(o), py.tensor);
 }
 TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
+/* Whether t has elements that the CPU may read: it is no sample of a batch, and on no device. */
+TNI_INLINE bool py_on_cpu(const tn_tensor *t) {
+    return tn_device_of(t) == TN_CPU && !tn_batch_depth(t);
+}
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 
@@ -296,6 +301,7 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV int py_vmap_start(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
 PY_PRIV int py_nodes_begin(PyObject *module);

@@ -46,7 +46,8 @@ PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
 static bool py_value_item(PyObject *o, tn_scalar *to) {
     if (!py_is_tensor(o)) return false;
     const tn_tensor *t = py_of(o);
-    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) == TN_META) return false;
+    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) == TN_META || tn_batch_depth(t))
+        return false;
     *to = tnp_item_scalar(t); /* of a device it waits */
     return tn_ok() || (py_raise(), false);
 }

@@ -432,6 +432,22 @@ TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *siz
     return NULL;
 }
 
+/* t, without a batch yet, as the sample that `like` is. NULL without memory. */
+static TNI_NOINLINE tn_tensor *storage_as_sample(tni_block *b, tn_tensor *t,
+                                                 const tn_tensor *like) {
+    const tni_extra *from = tni_extra_there(like);
+    tni_extra *e = tni_extra_of(b, t);
+    if (!e) {
+        tni_release(b, t);
+        return (tn_tensor *)NULL;
+    }
+    t->flags |= TNI_BATCHED;
+    e->batch = from->batch;
+    e->batch_number = from->batch_number;
+    tni_retain(e->batch);
+    return t;
+}
+
 TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like) {
     tn_tensor *t = tni_header(b, like->dtype, like->ndim, like->size, like->stride);
     if (!t) return NULL;
@@ -443,7 +459,7 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     t->device = like->device;
     t->flags &= (uint16_t)~TNI_INFERENCE;
     t->flags |= like->flags & (TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE);
-    return t;
+    return like->flags & TNI_BATCHED ? storage_as_sample(b, t, like) : t;
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,

@@ -24,6 +24,7 @@ class Function(_C._FunctionBase):
     for each argument of forward. With `setup_context(ctx, inputs, output)` forward has no ctx.
     """
 
+    generate_vmap_rule = False
     _separate = False
     _backward_cls = None
 
@@ -58,6 +59,15 @@ class Function(_C._FunctionBase):
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """The call for all samples of a batch (torch.vmap): (output, out_dims). args whose in_dims
+        is a number have the samples in that dimension; info.batch_size is their number."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method "
+            "or set generate_vmap_rule=True"
         )
 
     @staticmethod

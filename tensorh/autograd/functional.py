@@ -1,6 +1,7 @@
 """torch.autograd.functional: Jacobians, Hessians and their products with vectors."""
 
 from .. import _C
+from .._vmap import grads
 
 _grad = _C._grad
 
@@ -142,10 +143,15 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
              strategy="reverse-mode"):
     """The Jacobian: of sizes (*output, *input), nested in tuples where either is a tuple.
 
-    `vectorize` has no effect; `strategy` is reverse-mode.
+    vectorize: by one backward for all rows of an output. `strategy` is reverse-mode.
     """
     if strategy not in ("reverse-mode", "forward-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+            "supported together. Please either set `strict=False` or `vectorize=False`."
+        )
     with _C.enable_grad():
         inputs, inputs_many = _tuple_of(inputs, "inputs given to jacobian")
         inputs = _entry(inputs, create_graph)
@@ -157,9 +163,21 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
         for i, out in enumerate(outputs):
             text = f"Output {i} of the user-provided function is independent of input {{}}. This " \
                 "is not allowed in strict mode." if strict else None
-            rows.append(tuple(_jacobian_of(out, inputs, create_graph, text)))
+            of = _jacobian_at_once if vectorize else _jacobian_of
+            rows.append(tuple(of(out, inputs, create_graph, text)))
     rows = [_shape_back(r, inputs_many, create_graph) for r in rows]
     return tuple(rows) if outputs_many else rows[0]
+
+
+def _jacobian_at_once(out, inputs, create_graph, unused):
+    """The same by one backward for all rows."""
+    n, shape = out.nelement(), tuple(out.shape)
+    if not n or not out.requires_grad:
+        return [i.new_zeros(shape + tuple(i.shape)) for i in inputs]
+    seeds = _C.eye(n, dtype=out.dtype, device=out.device).reshape((n, *shape))
+    rows = grads([out], inputs, [seeds], retain_graph=True, create_graph=create_graph,
+                 materialize_grads=True)
+    return [r.reshape(shape + tuple(i.shape)) for r, i in zip(rows, inputs, strict=True)]
 
 
 def _jacobian_of(out, inputs, create_graph, strict):
@@ -186,7 +204,7 @@ def _scalar(out):
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
             outer_jacobian_strategy="reverse-mode"):
-    """The Hessian of a function with one output element. `vectorize` has no effect."""
+    """The Hessian of a function with one output element. vectorize: as in jacobian."""
     inputs, many = _tuple_of(inputs, "inputs given to hessian")
 
     def value(*args):
@@ -201,7 +219,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
             _strictly(first, "jacobian")
         return first
 
-    rows = jacobian(gradient, inputs, create_graph, strict)
+    rows = jacobian(gradient, inputs, create_graph, strict, vectorize)
     return rows if many else rows[0][0]
 
 

@@ -175,12 +175,12 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     """True where the gradients of func at inputs agree with central differences of step eps
     within atol + rtol * |difference|, for inputs that require grad.
 
-    There is no forward mode and no vmap: check_forward_ad, check_batched_grad and
-    check_batched_forward_grad are refused. check_grad_dtypes: dtypes are checked in any case.
+    There is no forward mode: check_forward_ad and check_batched_forward_grad are refused, and so
+    is check_batched_grad. check_grad_dtypes: dtypes are checked in any case.
     fast_mode and masked have no effect.
     """
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: there is neither forward mode nor vmap")
+        raise NotImplementedError("gradcheck: neither forward mode nor batches are checked")
     if not check_backward_ad:
         return True
     try:
@@ -208,7 +208,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
 
     Options are those of gradcheck; gen_non_contig_grad_outputs has no effect."""
     if check_fwd_over_rev or check_batched_grad:
-        raise NotImplementedError("gradgradcheck: there is neither forward mode nor vmap")
+        raise NotImplementedError("gradgradcheck: neither forward mode nor batches are checked")
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
         outputs = [o for o in _tuple_of(func(*inputs)) if _has_gradient(o)]

@@ -43,10 +43,20 @@ register_pytree_node(deque, lambda d: (list(d), d.maxlen), lambda c, n: deque(c,
 register_pytree_node(namedtuple, lambda x: (list(x), type(x)), lambda c, kind: kind(*c))
 
 
+class _Results:
+    """Stands for the classes of torch.return_types."""
+
+
+register_pytree_node(_Results, lambda x: (list(x), type(x)), lambda c, kind: kind(c))
+
+
 def _kind(x):
     cls = type(x)
-    if cls not in _nodes and isinstance(x, tuple) and hasattr(cls, "_fields"):
-        return namedtuple
+    if cls not in _nodes and isinstance(x, tuple):
+        if hasattr(cls, "_fields"):
+            return namedtuple
+        if hasattr(cls, "n_sequence_fields"):
+            return _Results
     return cls
 
 

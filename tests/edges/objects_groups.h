@@ -51,7 +51,8 @@ static void make_batches(thing *a) { /* results are the caller's, samples go wit
     CHECK(tn_vmap_begin(2, TN_RANDOM_ERROR));
     TN_SCOPE {
         tn_tensor *t = tn_batched(a->t[0], 0);
-        CHECK_EQ(tn_batch_depth(t), tn_vmap_depth());
+        CHECK(tn_is_batched(t) && tn_owners(tn_batch_whole(t)) > 0 &&
+              tn_batch_depth(t) == tn_vmap_depth());
         a->t[2] = tn_take(tn_unbatched(tn_neg(t), 1));
     }
     CHECK(tn_vmap_end());

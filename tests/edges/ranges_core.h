@@ -286,7 +286,8 @@ static bool vmap_dims(int64_t in, int64_t out) {
     bool ok = tn_vmap_begin(3, TN_RANDOM_ERROR);
     TN_SCOPE {
         tn_tensor *t = ok ? tn_batched(tn_ones(TN_DIMS(3, 3)), in) : NULL;
-        ok = t && tn_batch_depth(t) == tn_vmap_depth() && tn_unbatched(tn_batch_each(t), out);
+        ok = t && tn_is_batched(t) && tn_ndim(tn_batch_whole(t)) == 2 &&
+             tn_batch_depth(t) == tn_vmap_depth() && tn_unbatched(tn_batch_each(t), out);
     }
     tn_vmap_end();
     return ok;

@@ -123,7 +123,7 @@ def test_create_graph_keeps_the_graph():
     (lambda x: torch.autograd.grad([x.sum()], x, [None, None]), RuntimeError),
     (lambda x: torch.autograd.grad(x.sum(), x, allow_unused=False, materialize_grads=True),
      ValueError),
-    (lambda x: torch.autograd.grad(x.sum(), x, is_grads_batched=True), NotImplementedError),
+    (lambda x: torch.autograd.grad(x.sum(), x, is_grads_batched=True), RuntimeError),
     (lambda x: torch.autograd.backward([x * 2], [torch.ones(2), None]), RuntimeError),
     (lambda x: torch.autograd.backward(), TypeError),
 ])

@@ -272,8 +272,8 @@ def test_func():
     assert w.grad.item() == 2 * Y.sum()
     with pytest.raises(RuntimeError, match="scalar"):
         func.grad(torch.sin)(y)
-    with pytest.raises(AttributeError, match="planned"):
-        _ = func.vmap
+    with pytest.raises(AttributeError, match="inside"):
+        _ = func.rearrange
 
 
 def small_net():

@@ -53,8 +53,8 @@ TN_OPERATOR(slice,
             "-> Tensor(a)",
             TN_DOC(.shapes = "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
                    .example = "tn_slice(x, .dim = 1, .start = 2, .step = 2)"),
-            .check = slice_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = slice_grad,
+            .forms = TN_LEADING, .check = slice_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = slice_grad,
             .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
                       "0 -9 None 3 | (0,2) 0 0 1")
 
@@ -99,8 +99,9 @@ static void narrow_grad(tn_gradient *g) {
 TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
             TN_DOC(.shapes = "self (.., n, ..) -> (.., length, ..)",
                    .example = "tn_narrow(x, 0, 2, 3)"),
-            .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
+            .forms = TN_LEADING, .check = narrow_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = narrow_grad,
+            .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
             .node = "SliceBackward0")
 
 /* The geometry of one position along dim; f as in slice_to. */
@@ -138,8 +139,8 @@ static void select_grad(tn_gradient *g) {
 /* The part of self at one position along dim, without that dimension. A view. */
 TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
             TN_DOC(.shapes = "self (n, m) -> (m)", .example = "tn_select(x, 0, -1)"),
-            .check = select_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = select_grad,
+            .forms = TN_LEADING, .check = select_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = select_grad,
             .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
 /* The geometry of a diagonal; f as in slice_to. One step along it is a step
@@ -188,8 +189,8 @@ static void diagonal_grad(tn_gradient *g) {
 TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
             TN_DOC(.shapes = "self (n, m) -> (min(n, m - offset))",
                    .example = "tn_diagonal(x, .offset = 1)"),
-            .check = diagonal_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = diagonal_grad,
+            .forms = TN_LEADING, .check = diagonal_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = diagonal_grad,
             .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
@@ -258,7 +259,7 @@ static void split_grad(tn_gradient *g) {
 /* Pieces of split_size along dim; the last one may be smaller. Views. */
 TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
             TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3)", .example = "tn_split(x, 2)"),
-            .check = split_check, .run = tni_run_nothing, .grad = split_grad,
+            .forms = TN_LEADING, .check = split_check, .run = tni_run_nothing, .grad = split_grad,
             .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
 
 static bool split_with_sizes_check(tn_frame *f) {
@@ -297,7 +298,8 @@ TN_OPERATOR(split_with_sizes,
             "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
             TN_DOC(.shapes = "self (5, 3) -> (1, 3), (4, 3)",
                    .example = "tn_split_with_sizes(x, TN_DIMS(1, 4))"),
-            .check = split_with_sizes_check, .run = tni_run_nothing, .grad = split_with_sizes_grad,
+            .forms = TN_LEADING, .check = split_with_sizes_check, .run = tni_run_nothing,
+            .grad = split_with_sizes_grad,
             .sample = "(5,3) [1,4] | (2,6) [3,0,3] dim=1 | (0,2) [0]")
 
 static bool chunk_check(tn_frame *f) {
@@ -321,7 +323,7 @@ static void chunk_grad(tn_gradient *g) {
 TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
             TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
                    .example = "tn_chunk(x, 3, .dim = -1)"),
-            .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
+            .forms = TN_LEADING, .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
             .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5",
             .node = "SplitBackward0")
 
@@ -348,5 +350,5 @@ static void unbind_grad(tn_gradient *g) {
 /* The part at each position along dim, without that dimension. Views. */
 TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
             TN_DOC(.shapes = "self (2, 3) -> (3), (3)", .example = "tn_unbind(x)"),
-            .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
+            .forms = TN_LEADING, .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
             .sample = "(2,3) | (2,3) 1 | (2,3,4) dim=-2 | (3) | (2,0)")

@@ -7,6 +7,7 @@
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../call/whole.h"
 
 /* --- by strides ------------------------------------------------------------------------------- */
 
@@ -247,13 +248,14 @@ static void unfold_grad(tn_gradient *g) {
 }
 /* All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an
  * element several times if step is less than size. */
-TN_OPERATOR(
-    unfold, "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-    TN_DOC(.shapes = "self (.., n, ..) -> (.., (n - size) / step + 1, .., size)",
-           .example = "tn_unfold(x, 0, 2, 1)"),
-    .check = unfold_check, .run = tni_run_nothing, .quick = tni_view_short, .grad = unfold_grad,
-    .sample = "(7) 0 3 2 | (3,5) 1 2 1 | (2,5,3) -2 2 3 | (35) 0 4 4 | () 0 1 1 | () -1 0 2 "
-              "| (0,3) 1 2 1 | (4) 0 0 1")
+TN_OPERATOR(unfold, "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+            TN_DOC(.shapes = "self (.., n, ..) -> (.., (n - size) / step + 1, .., size)",
+                   .example = "tn_unfold(x, 0, 2, 1)"),
+            .forms = TN_LEADING, .check = unfold_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = unfold_grad,
+            .sample =
+                "(7) 0 3 2 | (3,5) 1 2 1 | (2,5,3) -2 2 3 | (35) 0 4 4 | () 0 1 1 | () -1 0 2 "
+                "| (0,3) 1 2 1 | (4) 0 0 1")
 
 static bool as_strided_scatter_check(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
@@ -342,6 +344,25 @@ static void as_strided_scatter_grad(tn_gradient *g) {
                 tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view),
                 &m.self, m.self_pairs));
 }
+/* The samples of self are as far apart in the view as they are in memory. */
+static tn_tensor *as_strided_scatter_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(as_strided_scatter, a, f);
+    const tn_tensor *self = f->in[0];
+    const int64_t n = whole[whole[0] ? 0 : 1]->size[0],
+                  from = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
+    int64_t size[TN_MAX_DIMS + 1], stride[TN_MAX_DIMS + 1];
+    tn_tensor *x = tni_whole_each(f, whole, 0, n), *src = tni_whole_each(f, whole, 1, n);
+    if (!x || !src || a->size.n >= TN_MAX_DIMS || !(self->flags & TNI_CONTIGUOUS)) return NULL;
+    x = tnp_contiguous(x);
+    if (!x) return NULL;
+    size[0] = n;
+    stride[0] = x->stride[0];
+    memcpy(size + 1, a->size.at, (size_t)a->size.n * sizeof *size);
+    memcpy(stride + 1, a->stride.at, (size_t)a->size.n * sizeof *stride);
+    return tnp_as_strided_scatter(x, src, tni_ints(size, a->size.n + 1),
+                                  tni_ints(stride, a->size.n + 1), x->offset + from,
+                                  tni_ints(x->stride, x->ndim), x->offset, a->accumulate);
+}
 /* A copy of self with src written to the places that as_strided would view, or added to them with
  * accumulate, in row-major order. */
 TN_OPERATOR(
@@ -358,7 +379,7 @@ TN_OPERATOR(
         "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1] | "
         "(6) (3,2) [3,2] [1,1] accumulate=True | (3,40) (3,35) [3,35] [0,1] 2 accumulate=True | "
         "(2) (3) [3] [0] accumulate=True",
-    .node = "torch::autograd::CopySlices")
+    .node = "torch::autograd::CopySlices", .batched = TN_BATCHED(as_strided_scatter_batched))
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 

@@ -42,8 +42,8 @@ static void transpose_grad(tn_gradient *g) {
 TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
             TN_DOC(.shapes = "self (.., n, .., m, ..) -> (.., m, .., n, ..)",
                    .example = "tn_transpose(x, 0, 1)"),
-            .check = transpose_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = transpose_grad,
+            .forms = TN_LEADING, .check = transpose_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = transpose_grad,
             .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
 
 static bool t_check(tn_frame *f) {
@@ -61,11 +61,14 @@ static bool t_check(tn_frame *f) {
     return tni_announce_geometry(f, 0, &v);
 }
 static void t_grad(tn_gradient *g) { tn_give(g, 0, tnp_t(g->incoming[0])); }
+static tn_tensor *t_batched(tn_frame *f, tn_tensor *const *whole) {
+    return f->in[0]->ndim == 2 ? tnp_transpose(whole[0], -2, -1) : NULL;
+}
 /* The transpose of a matrix; vectors and 0-dim tensors stay as they are. A view. */
 TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)",
             TN_DOC(.shapes = "self (n, m) -> (m, n)", .example = "tn_t(w)"), .check = t_check,
             .run = tni_run_nothing, .quick = tni_view_short, .grad = t_grad,
-            .sample = "(2,3) | (3) | () | (0,2)")
+            .sample = "(2,3) | (3) | () | (0,2)", .batched = TN_BATCHED(t_batched))
 
 /* v is self with dimension order[i] as dimension i. */
 static void permute_to(tni_geometry *v, const tn_tensor *self, const int *order) {
@@ -105,13 +108,22 @@ static void permute_grad(tn_gradient *g) {
     for (int i = 0; i < (int)a->dims.n; i++) back[tni_dim((int)a->dims.n, a->dims.at[i])] = i;
     tn_give(g, 0, tnp_permute(g->incoming[0], tni_ints(back, a->dims.n)));
 }
+static tn_tensor *permute_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(permute, a, f);
+    int64_t dims[TN_MAX_DIMS + 1] = {0};
+    if (a->dims.n >= TN_MAX_DIMS) return NULL;
+    for (int64_t i = 0; i < a->dims.n; i++)
+        dims[i + 1] = a->dims.at[i] < 0 ? a->dims.at[i] : a->dims.at[i] + 1;
+    return tnp_permute(whole[0], tni_ints(dims, a->dims.n + 1));
+}
 /* Dimension dims[i] of self becomes dimension i. A view. */
 TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
             TN_DOC(.shapes = "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
                    .example = "tn_permute(x, TN_DIMS(0, 2, 3, 1))"),
             .check = permute_check, .run = tni_run_nothing, .quick = tni_view_short,
             .grad = permute_grad,
-            .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
+            .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]",
+            .batched = TN_BATCHED(permute_batched))
 
 /* order[d] becomes the dimension of self that goes to place d. */
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
@@ -191,9 +203,9 @@ static bool squeeze_dim_check(tn_frame *f) {
 /* self without dimension dim if its size is 1, else all of self. A view. */
 TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
             TN_DOC(.shapes = "self (2, 1) -> (2)", .example = "tn_squeeze_dim(x, 1)"),
-            .check = squeeze_dim_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0",
-            .node = "SqueezeBackward1")
+            .forms = TN_LEADING, .check = squeeze_dim_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = view_reshape_grad,
+            .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0", .node = "SqueezeBackward1")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -217,8 +229,9 @@ static bool squeeze_dims_check(tn_frame *f) {
 TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
             TN_DOC(.shapes = "self (1, 3, 1) -> (3)",
                    .example = "tn_squeeze_dims(x, TN_DIMS(0, -1))"),
-            .check = squeeze_dims_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]",
+            .forms = TN_LEADING, .check = squeeze_dims_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = view_reshape_grad,
+            .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]",
             .node = "SqueezeBackward2")
 
 static bool unsqueeze_check(tn_frame *f) {
@@ -234,13 +247,26 @@ static bool unsqueeze_check(tn_frame *f) {
     tni_geometry_insert(&v, d, 1, d < v.ndim ? v.size[d] * v.stride[d] : 1);
     return tni_announce_geometry(f, 0, &v);
 }
+static tn_tensor *unsqueeze_batched(tn_frame *f, tn_tensor *const *whole) {
+    TN_ARGS(unsqueeze, a, f);
+    return tnp_unsqueeze(whole[0], a->dim < 0 ? a->dim : a->dim + 1);
+}
 /* A new dimension of size 1 before dimension dim; -1 puts it last. A view. */
 TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
             TN_DOC(.shapes = "self (3) -> (3, 1)", .example = "tn_unsqueeze(x, -1)"),
             .check = unsqueeze_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
+            .grad = view_reshape_grad, .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2",
+            .batched = TN_BATCHED(unsqueeze_batched))
 
 /* --- expand ----------------------------------------------------------------------------------- */
+
+/* Sizes of the result for all samples; false: too many dimensions. */
+static bool view_whole_sizes(const tn_frame *f, const tn_tensor *whole, int64_t *sizes) {
+    const tn_tensor *y = f->out[0];
+    sizes[0] = whole->size[0];
+    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
+    return y->ndim < TN_MAX_DIMS;
+}
 
 static bool expand_check(tn_frame *f) {
     TN_ARGS(expand, a, f);
@@ -286,6 +312,13 @@ static bool expand_check(tn_frame *f) {
     }
     return tni_announce_geometry(f, 0, &v);
 }
+static tn_tensor *expand_batched(tn_frame *f, tn_tensor *const *whole) {
+    int64_t sizes[TN_MAX_DIMS + 1];
+    tn_tensor *x = tni_whole_align(whole[0], f->in[0]->ndim, f->out[0]->ndim);
+    return x && view_whole_sizes(f, whole[0], sizes)
+               ? tnp_expand(x, tni_ints(sizes, f->out[0]->ndim + 1), false)
+               : NULL;
+}
 /* Dimensions of size 1 repeated to the given size without a copy; -1 keeps a size. New dimensions
  * come in front. A view. */
 TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
@@ -293,7 +326,8 @@ TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) 
                    .example = "tn_expand(x, TN_DIMS(2, 3, 4))"),
             .check = expand_check, .run = tni_run_nothing, .quick = tni_view_short,
             .grad = view_pass_grad,
-            .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
+            .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []",
+            .batched = TN_BATCHED(expand_batched))
 
 static bool expand_as_compose(tn_frame *f) {
     return (f->out[0] = tnp_expand(f->in[0], tni_sizes(f->in[1]), false)) != NULL;
@@ -404,13 +438,20 @@ static bool view_check(tn_frame *f) {
                        "spans across two contiguous subspaces). Use tn_reshape(...) instead.");
     return tni_announce_geometry(f, 0, &v);
 }
+static tn_tensor *view_batched(tn_frame *f, tn_tensor *const *whole) {
+    int64_t sizes[TN_MAX_DIMS + 1];
+    return view_whole_sizes(f, whole[0], sizes)
+               ? tnp_view(whole[0], tni_ints(sizes, f->out[0]->ndim + 1))
+               : NULL;
+}
 /* The same elements in the same order with other sizes, one of which may be -1 and is computed.
  * Always a view: an error if no strides can describe it. */
 TN_OPERATOR(
     view, "view(Tensor(a) self, int[] size) -> Tensor(a)",
     TN_DOC(.shapes = "self (2, 6) -> (3, 4)", .example = "tn_view(x, TN_DIMS(3, -1))"),
     .check = view_check, .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
-    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
+    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]",
+    .batched = TN_BATCHED(view_batched))
 
 /* A view, or a row-major copy; the note tells run which. */
 static bool reshape_announce(tn_frame *f, tni_geometry *v) {
@@ -441,11 +482,9 @@ static bool reshape_check(tn_frame *f) {
 /* Where no view of one sample is, the samples are copied as a whole. */
 static tn_tensor *reshape_batched(tn_frame *f, tn_tensor *const *whole) {
     int64_t sizes[TN_MAX_DIMS + 1];
-    const tn_tensor *y = f->out[0];
-    if (y->ndim >= TN_MAX_DIMS) return NULL;
-    sizes[0] = whole[0]->size[0];
-    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
-    return tnp_reshape(whole[0], tni_ints(sizes, y->ndim + 1));
+    return view_whole_sizes(f, whole[0], sizes)
+               ? tnp_reshape(whole[0], tni_ints(sizes, f->out[0]->ndim + 1))
+               : NULL;
 }
 /* The same elements in the same order with other sizes, one of which may be -1 and is computed. A
  * view if strides can describe it, else a copy. */
@@ -491,7 +530,7 @@ TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
             TN_DOC(.shapes = "self (2, 3, 4) -> (2, 12)",
                    .example = "tn_flatten(x, .start_dim = 1)"),
-            .forms = TN_MOVES, .check = flatten_check, .run = reshape_run,
+            .forms = TN_MOVES | TN_LEADING, .check = flatten_check, .run = reshape_run,
             .quick = tni_reshape_short, .grad = view_reshape_grad,
             .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1",
             .node = "ViewBackward0")
@@ -522,7 +561,7 @@ static bool unflatten_check(tn_frame *f) {
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
             TN_DOC(.shapes = "self (2, 12) -> (2, 3, 4)",
                    .example = "tn_unflatten(x, 1, TN_DIMS(3, 4))"),
-            .forms = TN_MOVES, .check = unflatten_check, .run = reshape_run,
+            .forms = TN_MOVES | TN_LEADING, .check = unflatten_check, .run = reshape_run,
             .quick = tni_reshape_short, .grad = view_reshape_grad,
             .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]",
             .node = "ViewBackward0")
