@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       3557  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       3772  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  4015  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  4255  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -3022,6 +3022,221 @@ TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tenso
 #define tn_nn_triplet_margin_loss_forward(module_, anchor_, positive_, ...) \
     TNI_CALL(tn_nn_triplet_margin_loss_forward, .module = module_, .anchor = anchor_, \
     .positive = positive_, .negative = __VA_ARGS__)
+#endif
+
+/* sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by
+ * the number of classes.
+ *   schema  MultiMarginLoss(int p=1, float margin=1.0, Tensor? weight=None, Reduction
+ *           reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C) or (C), target (N) or () int64 -> () or (N)
+ *   example tn_nn_multi_margin_loss(.p = 2) */
+typedef struct tn_nn_multi_margin_loss_args {
+    int64_t p;
+    double margin;
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multi_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multi_margin_loss_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multi_margin_loss(int64_t p, double margin,
+    tn_tensor *weight, tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multi_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_multi_margin_loss, \
+    .p = 1, .margin = 1, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_multi_margin_loss_self {
+    tn_module base;
+    tn_nn_multi_margin_loss_args o;
+    tn_tensor *weight;
+} tn_nn_multi_margin_loss_self;
+
+typedef struct tn_nn_multi_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multi_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multi_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multi_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multi_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multi_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* The sum over labels y and other classes i of max(0, 1 - input[y] + input[i]), divided by the
+ * number of classes.
+ *   schema  MultiLabelMarginLoss(Reduction reduction=mean, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C) or (C), target like it int64 -> () or (N)
+ *   example tn_nn_multilabel_margin_loss() */
+typedef struct tn_nn_multilabel_margin_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multilabel_margin_loss(tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multilabel_margin_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multilabel_margin_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_multilabel_margin_loss_self {
+    tn_module base;
+    tn_nn_multilabel_margin_loss_args o;
+} tn_nn_multilabel_margin_loss_self;
+
+typedef struct tn_nn_multilabel_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multilabel_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multilabel_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multilabel_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multilabel_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* The mean over classes of weight (target log(1 + e^-input) + (1 - target) log(1 + e^input)).
+ *   schema  MultiLabelSoftMarginLoss(Tensor? weight=None, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*, C) -> () or (*)
+ *   example tn_nn_multilabel_soft_margin_loss() */
+typedef struct tn_nn_multilabel_soft_margin_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multilabel_soft_margin_loss(tn_tensor *weight,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multilabel_soft_margin_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multilabel_soft_margin_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_multilabel_soft_margin_loss_self {
+    tn_module base;
+    tn_nn_multilabel_soft_margin_loss_args o;
+    tn_tensor *weight;
+} tn_nn_multilabel_soft_margin_loss_self;
+
+typedef struct tn_nn_multilabel_soft_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_soft_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multilabel_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multilabel_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multilabel_soft_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multilabel_soft_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* exp(x) - target x, or with log_input False x - target log(x + eps), where x is forward's input.
+
+ *   schema  PoissonNLLLoss(bool log_input=True, bool full=False, float eps=1e-08, Reduction
+ *           reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  log_input, target (*) -> () or (*)
+ *   example tn_nn_poisson_nll_loss(.full = true) */
+typedef struct tn_nn_poisson_nll_loss_args {
+    bool log_input, full;
+    double eps;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_poisson_nll_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_poisson_nll_loss_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_poisson_nll_loss(bool log_input, bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_poisson_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_poisson_nll_loss, \
+    .log_input = true, .eps = 1e-08, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_poisson_nll_loss_self {
+    tn_module base;
+    tn_nn_poisson_nll_loss_args o;
+} tn_nn_poisson_nll_loss_self;
+
+typedef struct tn_nn_poisson_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *log_input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_poisson_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_poisson_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_poisson_nll_loss_forward(tn_module *module, tn_tensor *log_input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_poisson_nll_loss_forward(module_, log_input_, ...) \
+    TNI_CALL(tn_nn_poisson_nll_loss_forward, .module = module_, .log_input = log_input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* (log var + (input - target)^2 / var) / 2, where var counts as at least eps.
+ *   schema  GaussianNLLLoss(*, bool full=False, float eps=1e-06, Reduction reduction=mean,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input, target (*), var (*) or with less of it -> () or (*)
+ *   example tn_nn_gaussian_nll_loss(.full = true) */
+typedef struct tn_nn_gaussian_nll_loss_args {
+    bool full;
+    double eps;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_gaussian_nll_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gaussian_nll_loss(bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gaussian_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gaussian_nll_loss, \
+    .eps = 1e-06, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_gaussian_nll_loss_self {
+    tn_module base;
+    tn_nn_gaussian_nll_loss_args o;
+} tn_nn_gaussian_nll_loss_self;
+
+typedef struct tn_nn_gaussian_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target, *var;
+    TNI_NAMED_OPTIONS
+} tn_nn_gaussian_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_gaussian_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_tensor *var);
+#ifndef __cplusplus
+#define tn_nn_gaussian_nll_loss_forward(module_, input_, target_, ...) \
+    TNI_CALL(tn_nn_gaussian_nll_loss_forward, .module = module_, .input = input_, \
+    .target = target_, .var = __VA_ARGS__)
 #endif
 
 /* --- normalisation: over the batch, over the last dimensions --- */
@@ -7883,6 +8098,226 @@ template <class K> class triplet_margin_loss : public detail::module_of<K,
 typedef rows::triplet_margin_loss<detail::as_objects> triplet_margin_loss;
 }
 namespace nn {
+struct multi_margin_loss_options {
+    typedef multi_margin_loss_options self_;
+    TNI_OPTION(integer, p, 1)
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multi_margin_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multi_margin_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multi_margin_loss : public detail::module_of<K,
+    tn_nn_multi_margin_loss_self> {
+  public:
+    explicit multi_margin_loss(integer p = 1, double margin = 1, tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multi_margin_loss_args a = {p.value, margin, weight.value, reduction, dtype,
+            device, 0};
+        this->made(tn_nn_multi_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multi_margin_loss(multi_margin_loss_options o, site at = site::here()) {
+        const tn_nn_multi_margin_loss_args a = {o.p.value, o.margin, o.weight.value, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_multi_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multi_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multi_margin_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_multi_margin_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multi_margin_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::multi_margin_loss<detail::as_objects> multi_margin_loss;
+}
+namespace nn {
+struct multilabel_margin_loss_options {
+    typedef multilabel_margin_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multilabel_margin_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multilabel_margin_loss_forward_at, at, {module, input.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multilabel_margin_loss : public detail::module_of<K,
+    tn_nn_multilabel_margin_loss_self> {
+  public:
+    explicit multilabel_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multilabel_margin_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_multilabel_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_margin_loss(multilabel_margin_loss_options o, site at = site::here()) {
+        const tn_nn_multilabel_margin_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_multilabel_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multilabel_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multilabel_margin_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::multilabel_margin_loss<detail::as_objects> multilabel_margin_loss;
+}
+namespace nn {
+struct multilabel_soft_margin_loss_options {
+    typedef multilabel_soft_margin_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multilabel_soft_margin_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multilabel_soft_margin_loss_forward_at, at, {module, input.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multilabel_soft_margin_loss : public detail::module_of<K,
+    tn_nn_multilabel_soft_margin_loss_self> {
+  public:
+    explicit multilabel_soft_margin_loss(tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multilabel_soft_margin_loss_args a = {weight.value, reduction, dtype, device,
+            0};
+        this->made(tn_nn_multilabel_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_soft_margin_loss(multilabel_soft_margin_loss_options o,
+        site at = site::here()) {
+        const tn_nn_multilabel_soft_margin_loss_args a = {o.weight.value, o.reduction, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_multilabel_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_soft_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multilabel_soft_margin_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_multilabel_soft_margin_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multilabel_soft_margin_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::multilabel_soft_margin_loss<detail::as_objects> multilabel_soft_margin_loss;
+}
+namespace nn {
+struct poisson_nll_loss_options {
+    typedef poisson_nll_loss_options self_;
+    TNI_OPTION(flag, log_input, true)
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one poisson_nll_loss_forward(tn_module *module,
+    tensor_ref log_input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_poisson_nll_loss_forward_at, at, {module, log_input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class poisson_nll_loss : public detail::module_of<K,
+    tn_nn_poisson_nll_loss_self> {
+  public:
+    explicit poisson_nll_loss(flag log_input = true, flag full = false, double eps = 1e-08,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_poisson_nll_loss_args a = {log_input.value, full.value, eps, reduction, dtype,
+            device, 0};
+        this->made(tn_nn_poisson_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit poisson_nll_loss(poisson_nll_loss_options o, site at = site::here()) {
+        const tn_nn_poisson_nll_loss_args a = {o.log_input.value, o.full.value, o.eps, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_poisson_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit poisson_nll_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "poisson_nll_loss", at);
+    }
+    typename K::one operator()(tensor_ref log_input, tensor_ref target, site at = site::here())
+        const {
+        return K::call(tn_nn_poisson_nll_loss_forward_at, at, {this->p_, log_input.value,
+            target.value});
+    }
+};
+}
+typedef rows::poisson_nll_loss<detail::as_objects> poisson_nll_loss;
+}
+namespace nn {
+struct gaussian_nll_loss_options {
+    typedef gaussian_nll_loss_options self_;
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one gaussian_nll_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, tensor_ref var, site at = site()) {
+    return K::call(tn_nn_gaussian_nll_loss_forward_at, at, {module, input.value, target.value,
+        var.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gaussian_nll_loss : public detail::module_of<K,
+    tn_nn_gaussian_nll_loss_self> {
+  public:
+    explicit gaussian_nll_loss(flag full = false, double eps = 1e-06,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gaussian_nll_loss_args a = {full.value, eps, reduction, dtype, device, 0};
+        this->made(tn_nn_gaussian_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit gaussian_nll_loss(gaussian_nll_loss_options o, site at = site::here()) {
+        const tn_nn_gaussian_nll_loss_args a = {o.full.value, o.eps, o.reduction, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_gaussian_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit gaussian_nll_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "gaussian_nll_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, tensor_ref var,
+        site at = site::here()) const {
+        return K::call(tn_nn_gaussian_nll_loss_forward_at, at, {this->p_, input.value, target.value,
+            var.value});
+    }
+};
+}
+typedef rows::gaussian_nll_loss<detail::as_objects> gaussian_nll_loss;
+}
+namespace nn {
 struct batch_norm1d_options {
     typedef batch_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -9299,6 +9734,26 @@ TNI_TN_END
     tn::nn::rows::triplet_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_triplet_margin_loss_forward(...) \
     tn::nn::triplet_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multi_margin_loss(...) \
+    tn::nn::rows::multi_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multi_margin_loss_forward(...) \
+    tn::nn::multi_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multilabel_margin_loss(...) \
+    tn::nn::rows::multilabel_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multilabel_margin_loss_forward(...) \
+    tn::nn::multilabel_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multilabel_soft_margin_loss(...) \
+    tn::nn::rows::multilabel_soft_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multilabel_soft_margin_loss_forward(...) \
+    tn::nn::multilabel_soft_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_poisson_nll_loss(...) \
+    tn::nn::rows::poisson_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_poisson_nll_loss_forward(...) \
+    tn::nn::poisson_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gaussian_nll_loss(...) \
+    tn::nn::rows::gaussian_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gaussian_nll_loss_forward(...) \
+    tn::nn::gaussian_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
@@ -9792,13 +10247,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* ae22825dac44 is the hash of the chapters above: who includes this refers to a symbol of
+/* 992ecd1eae38 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_ae22825dac44;
+TN_API const char tn_nn_layout_992ecd1eae38;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_ae22825dac44;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_992ecd1eae38;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -9816,7 +10271,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_ae22825dac44 = 1;
+const char tn_nn_layout_992ecd1eae38 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -14048,6 +14503,59 @@ TN_MODULE(triplet_margin_loss,
           .call = "(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
           .build = triplet_margin_loss_build, .forward = triplet_margin_loss_forward,
           .sample = ": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)")
+
+static bool multi_margin_loss_build(tn_module *m) {
+    TN_SELF(multi_margin_loss, s, m);
+    return s->o.p == 1 || s->o.p == 2 ||
+           tni_nn_error(TN_INVALID, "p is %lld, expected 1 or 2", (long long)s->o.p);
+}
+LOSS_FORWARD(multi_margin_loss, tnp_multi_margin_loss(a->input, a->target, (double)s->o.p,
+                                                      s->o.margin, s->weight, s->o.reduction))
+TN_MODULE(multi_margin_loss,
+          "MultiMarginLoss(int p=1, float margin=1.0, Tensor? weight=None, Reduction "
+          "reduction=mean)",
+          TN_DOC(.shapes = "input (N, C) or (C), target (N) or () int64 -> () or (N)",
+                 .example = "tn_nn_multi_margin_loss(.p = 2)"),
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .build = multi_margin_loss_build, .forward = multi_margin_loss_forward,
+          .sample = ": (4,5) (4):i64<5 | 2 0.5: (4,5) (4):i64<5")
+
+LOSS_FORWARD(multilabel_margin_loss,
+             tnp_multilabel_margin_loss(a->input, a->target, s->o.reduction))
+TN_MODULE(multilabel_margin_loss, "MultiLabelMarginLoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input (N, C) or (C), target like it int64 -> () or (N)",
+                 .example = "tn_nn_multilabel_margin_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = multilabel_margin_loss_forward, .sample = ": (4,5) (4,5):i64<5")
+
+LOSS_FORWARD(multilabel_soft_margin_loss,
+             tnp_multilabel_soft_margin_loss(a->input, a->target, s->weight, s->o.reduction))
+TN_MODULE(multilabel_soft_margin_loss,
+          "MultiLabelSoftMarginLoss(Tensor? weight=None, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*, C) -> () or (*)",
+                 .example = "tn_nn_multilabel_soft_margin_loss()"),
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = multilabel_soft_margin_loss_forward, .sample = ": (2,3) (2,3)")
+
+LOSS_FORWARD(poisson_nll_loss, tnp_poisson_nll_loss(a->log_input, a->target, s->o.log_input,
+                                                    s->o.full, s->o.eps, s->o.reduction))
+TN_MODULE(poisson_nll_loss,
+          "PoissonNLLLoss(bool log_input=True, bool full=False, float eps=1e-08, Reduction "
+          "reduction=mean)",
+          TN_DOC(.shapes = "log_input, target (*) -> () or (*)",
+                 .example = "tn_nn_poisson_nll_loss(.full = true)"),
+          .call = "(Tensor log_input, Tensor target) -> Tensor",
+          .forward = poisson_nll_loss_forward, .sample = ": (2,3) (2,3) | False True: (4) (4)")
+
+LOSS_FORWARD(gaussian_nll_loss, tnp_gaussian_nll_loss(a->input, a->target, a->var, s->o.full,
+                                                      s->o.eps, s->o.reduction))
+TN_MODULE(gaussian_nll_loss,
+          "GaussianNLLLoss(*, bool full=False, float eps=1e-06, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*), var (*) or with less of it -> () or (*)",
+                 .example = "tn_nn_gaussian_nll_loss(.full = true)"),
+          .call = "(Tensor input, Tensor target, Tensor var) -> Tensor",
+          .forward = gaussian_nll_loss_forward,
+          .sample = ": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)")
 
 #undef LOSS_FORWARD
 
@@ -19704,6 +20212,203 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_triplet_margin_loss) = {"TripletMarginLoss", &t
     NULL, 0, 0, offsetof(tn_nn_triplet_margin_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_multi_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multi_margin_loss);
+static const tn_param tni_params_nn_multi_margin_loss[] = {
+    {"p", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, p), 0, -1, NULL},
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, margin), 0, -1,
+     NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_multi_margin_loss_args tni_defaults_nn_multi_margin_loss = {1, 1, NULL,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multi_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multi_margin_loss = {tni_params_nn_multi_margin_loss,
+    &tni_defaults_nn_multi_margin_loss, tni_names_nn_multi_margin_loss, NULL, 6, 1, 0, 0,
+    sizeof(tn_nn_multi_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {2, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multi_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multi_margin_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multi_margin_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_multi_margin_loss_forward_args tni_defaults_nn_multi_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multi_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multi_margin_loss = {tni_params_nn_multi_margin_loss_forward,
+    &tni_defaults_nn_multi_margin_loss_forward, tni_names_nn_multi_margin_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_multi_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_multi_margin_loss[] = {
+    {"weight", offsetof(tn_nn_multi_margin_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multi_margin_loss) = {"MultiMarginLoss", &tni_make_multi_margin_loss, &tni_call_multi_margin_loss, tni_fields_multi_margin_loss,
+    NULL, 1, 0, offsetof(tn_nn_multi_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_multilabel_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multilabel_margin_loss);
+static const tn_param tni_params_nn_multilabel_margin_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multilabel_margin_loss_args, reduction),
+     0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multilabel_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_margin_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_multilabel_margin_loss_args tni_defaults_nn_multilabel_margin_loss = {TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multilabel_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multilabel_margin_loss = {tni_params_nn_multilabel_margin_loss,
+    &tni_defaults_nn_multilabel_margin_loss, tni_names_nn_multilabel_margin_loss, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_multilabel_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multilabel_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_margin_loss_forward_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_margin_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_multilabel_margin_loss_forward_args tni_defaults_nn_multilabel_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multilabel_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multilabel_margin_loss = {tni_params_nn_multilabel_margin_loss_forward, &tni_defaults_nn_multilabel_margin_loss_forward, tni_names_nn_multilabel_margin_loss_forward, NULL, 2, 2, 1, 0, sizeof(tn_nn_multilabel_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multilabel_margin_loss) = {"MultiLabelMarginLoss", &tni_make_multilabel_margin_loss, &tni_call_multilabel_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_multilabel_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_multilabel_soft_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multilabel_soft_margin_loss);
+static const tn_param tni_params_nn_multilabel_soft_margin_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multilabel_soft_margin_loss_args,
+     reduction), 0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_multilabel_soft_margin_loss_args tni_defaults_nn_multilabel_soft_margin_loss = {NULL, TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multilabel_soft_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multilabel_soft_margin_loss = {tni_params_nn_multilabel_soft_margin_loss, &tni_defaults_nn_multilabel_soft_margin_loss, tni_names_nn_multilabel_soft_margin_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_multilabel_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multilabel_soft_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_soft_margin_loss_forward_args, input), 0,
+     -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_soft_margin_loss_forward_args, target), 0,
+     -1, NULL},
+};
+static const tn_nn_multilabel_soft_margin_loss_forward_args tni_defaults_nn_multilabel_soft_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multilabel_soft_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multilabel_soft_margin_loss = {tni_params_nn_multilabel_soft_margin_loss_forward, &tni_defaults_nn_multilabel_soft_margin_loss_forward, tni_names_nn_multilabel_soft_margin_loss_forward, NULL, 2, 2, 1, 0, sizeof(tn_nn_multilabel_soft_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_multilabel_soft_margin_loss[] = {
+    {"weight", offsetof(tn_nn_multilabel_soft_margin_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multilabel_soft_margin_loss) = {"MultiLabelSoftMarginLoss", &tni_make_multilabel_soft_margin_loss, &tni_call_multilabel_soft_margin_loss, tni_fields_multilabel_soft_margin_loss,
+    NULL, 1, 0, offsetof(tn_nn_multilabel_soft_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_poisson_nll_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_poisson_nll_loss);
+static const tn_param tni_params_nn_poisson_nll_loss[] = {
+    {"log_input", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, log_input), 0, -1,
+     NULL},
+    {"full", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, full), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, eps), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_poisson_nll_loss_args tni_defaults_nn_poisson_nll_loss = {true, false, 1e-08,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_poisson_nll_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_poisson_nll_loss = {tni_params_nn_poisson_nll_loss,
+    &tni_defaults_nn_poisson_nll_loss, tni_names_nn_poisson_nll_loss, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_poisson_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_poisson_nll_loss_forward[] = {
+    {"log_input", TN_T_TENSOR, 0, offsetof(tn_nn_poisson_nll_loss_forward_args, log_input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_poisson_nll_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_poisson_nll_loss_forward_args tni_defaults_nn_poisson_nll_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_poisson_nll_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_poisson_nll_loss = {tni_params_nn_poisson_nll_loss_forward,
+    &tni_defaults_nn_poisson_nll_loss_forward, tni_names_nn_poisson_nll_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_poisson_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_poisson_nll_loss) = {"PoissonNLLLoss", &tni_make_poisson_nll_loss, &tni_call_poisson_nll_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_poisson_nll_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gaussian_nll_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gaussian_nll_loss);
+static const tn_param tni_params_nn_gaussian_nll_loss[] = {
+    {"full", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args, full),
+     0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args, eps),
+     0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args,
+     reduction), 0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_gaussian_nll_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_gaussian_nll_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_gaussian_nll_loss_args tni_defaults_nn_gaussian_nll_loss = {false, 1e-06,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_gaussian_nll_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gaussian_nll_loss = {tni_params_nn_gaussian_nll_loss,
+    &tni_defaults_nn_gaussian_nll_loss, tni_names_nn_gaussian_nll_loss, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_gaussian_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gaussian_nll_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, target), 0, -1, NULL},
+    {"var", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, var), 0, -1, NULL},
+};
+static const tn_nn_gaussian_nll_loss_forward_args tni_defaults_nn_gaussian_nll_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_gaussian_nll_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gaussian_nll_loss = {tni_params_nn_gaussian_nll_loss_forward,
+    &tni_defaults_nn_gaussian_nll_loss_forward, tni_names_nn_gaussian_nll_loss_forward, NULL, 3, 3,
+    1, 0, sizeof(tn_nn_gaussian_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gaussian_nll_loss) = {"GaussianNLLLoss", &tni_make_gaussian_nll_loss, &tni_call_gaussian_nll_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_gaussian_nll_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm1d);
 static const tn_param tni_params_nn_batch_norm1d[] = {
@@ -20545,6 +21250,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_soft_margin_loss,
         &tni_module_cosine_embedding_loss,
         &tni_module_triplet_margin_loss,
+        &tni_module_multi_margin_loss,
+        &tni_module_multilabel_margin_loss,
+        &tni_module_multilabel_soft_margin_loss,
+        &tni_module_poisson_nll_loss,
+        &tni_module_gaussian_nll_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -21399,6 +22109,106 @@ TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tenso
     tn_tensor *positive, tn_tensor *negative) {
     const tn_nn_triplet_margin_loss_forward_args a = {module, anchor, positive, negative};
     return tn_nn_triplet_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multi_margin_loss_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multi_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multi_margin_loss(int64_t p, double margin, tn_tensor *weight,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_multi_margin_loss_args a = {p, margin, weight, reduction, dtype, device, 0};
+    return tn_nn_multi_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multi_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multi_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multi_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multi_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multi_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multilabel_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multilabel_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_multilabel_margin_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_multilabel_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multilabel_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multilabel_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multilabel_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multilabel_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multilabel_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multilabel_soft_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multilabel_soft_margin_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_multilabel_soft_margin_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_multilabel_soft_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multilabel_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multilabel_soft_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multilabel_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multilabel_soft_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multilabel_soft_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_poisson_nll_loss_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_poisson_nll_loss, args);
+}
+TN_API tn_module *tnp_nn_poisson_nll_loss(bool log_input, bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_poisson_nll_loss_args a = {log_input, full, eps, reduction, dtype, device, 0};
+    return tn_nn_poisson_nll_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_poisson_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_poisson_nll_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_poisson_nll_loss_forward(tn_module *module, tn_tensor *log_input,
+    tn_tensor *target) {
+    const tn_nn_poisson_nll_loss_forward_args a = {module, log_input, target};
+    return tn_nn_poisson_nll_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_gaussian_nll_loss, args);
+}
+TN_API tn_module *tnp_nn_gaussian_nll_loss(bool full, double eps, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_gaussian_nll_loss_args a = {full, eps, reduction, dtype, device, 0};
+    return tn_nn_gaussian_nll_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_gaussian_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_gaussian_nll_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_tensor *var) {
+    const tn_nn_gaussian_nll_loss_forward_args a = {module, input, target, var};
+    return tn_nn_gaussian_nll_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {
@@ -22326,6 +23136,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_triplet_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_triplet_margin_loss)
 #define tn_nn_triplet_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_triplet_margin_loss_forward_at)
 #define tnp_nn_triplet_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_triplet_margin_loss_forward)
+#define tn_nn_multi_margin_loss_at TNI_JOIN(TN_PREFIX, tn_nn_multi_margin_loss_at)
+#define tnp_nn_multi_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_multi_margin_loss)
+#define tn_nn_multi_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multi_margin_loss_forward_at)
+#define tnp_nn_multi_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_multi_margin_loss_forward)
+#define tn_nn_multilabel_margin_loss_at TNI_JOIN(TN_PREFIX, tn_nn_multilabel_margin_loss_at)
+#define tnp_nn_multilabel_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_multilabel_margin_loss)
+#define tn_nn_multilabel_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multilabel_margin_loss_forward_at)
+#define tnp_nn_multilabel_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_multilabel_margin_loss_forward)
+#define tn_nn_multilabel_soft_margin_loss_at TNI_JOIN(TN_PREFIX, tn_nn_multilabel_soft_margin_loss_at)
+#define tnp_nn_multilabel_soft_margin_loss TNI_JOIN(TN_PREFIX, tnp_nn_multilabel_soft_margin_loss)
+#define tn_nn_multilabel_soft_margin_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multilabel_soft_margin_loss_forward_at)
+#define tnp_nn_multilabel_soft_margin_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_multilabel_soft_margin_loss_forward)
+#define tn_nn_poisson_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nn_poisson_nll_loss_at)
+#define tnp_nn_poisson_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_poisson_nll_loss)
+#define tn_nn_poisson_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_poisson_nll_loss_forward_at)
+#define tnp_nn_poisson_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_poisson_nll_loss_forward)
+#define tn_nn_gaussian_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nn_gaussian_nll_loss_at)
+#define tnp_nn_gaussian_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_gaussian_nll_loss)
+#define tn_nn_gaussian_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_gaussian_nll_loss_forward_at)
+#define tnp_nn_gaussian_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_gaussian_nll_loss_forward)
 #define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
@@ -22430,7 +23260,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_ae22825dac44 TNI_JOIN(TN_PREFIX, tn_nn_layout_ae22825dac44)
+#define tn_nn_layout_992ecd1eae38 TNI_JOIN(TN_PREFIX, tn_nn_layout_992ecd1eae38)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -22691,6 +23521,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_triplet_margin_loss (*tni_at_tnp_nn_triplet_margin_loss)
 #define tn_nn_triplet_margin_loss_forward_at (*tni_at_tn_nn_triplet_margin_loss_forward_at)
 #define tnp_nn_triplet_margin_loss_forward (*tni_at_tnp_nn_triplet_margin_loss_forward)
+#define tn_nn_multi_margin_loss_at (*tni_at_tn_nn_multi_margin_loss_at)
+#define tnp_nn_multi_margin_loss (*tni_at_tnp_nn_multi_margin_loss)
+#define tn_nn_multi_margin_loss_forward_at (*tni_at_tn_nn_multi_margin_loss_forward_at)
+#define tnp_nn_multi_margin_loss_forward (*tni_at_tnp_nn_multi_margin_loss_forward)
+#define tn_nn_multilabel_margin_loss_at (*tni_at_tn_nn_multilabel_margin_loss_at)
+#define tnp_nn_multilabel_margin_loss (*tni_at_tnp_nn_multilabel_margin_loss)
+#define tn_nn_multilabel_margin_loss_forward_at (*tni_at_tn_nn_multilabel_margin_loss_forward_at)
+#define tnp_nn_multilabel_margin_loss_forward (*tni_at_tnp_nn_multilabel_margin_loss_forward)
+#define tn_nn_multilabel_soft_margin_loss_at (*tni_at_tn_nn_multilabel_soft_margin_loss_at)
+#define tnp_nn_multilabel_soft_margin_loss (*tni_at_tnp_nn_multilabel_soft_margin_loss)
+#define tn_nn_multilabel_soft_margin_loss_forward_at (*tni_at_tn_nn_multilabel_soft_margin_loss_forward_at)
+#define tnp_nn_multilabel_soft_margin_loss_forward (*tni_at_tnp_nn_multilabel_soft_margin_loss_forward)
+#define tn_nn_poisson_nll_loss_at (*tni_at_tn_nn_poisson_nll_loss_at)
+#define tnp_nn_poisson_nll_loss (*tni_at_tnp_nn_poisson_nll_loss)
+#define tn_nn_poisson_nll_loss_forward_at (*tni_at_tn_nn_poisson_nll_loss_forward_at)
+#define tnp_nn_poisson_nll_loss_forward (*tni_at_tnp_nn_poisson_nll_loss_forward)
+#define tn_nn_gaussian_nll_loss_at (*tni_at_tn_nn_gaussian_nll_loss_at)
+#define tnp_nn_gaussian_nll_loss (*tni_at_tnp_nn_gaussian_nll_loss)
+#define tn_nn_gaussian_nll_loss_forward_at (*tni_at_tn_nn_gaussian_nll_loss_forward_at)
+#define tnp_nn_gaussian_nll_loss_forward (*tni_at_tnp_nn_gaussian_nll_loss_forward)
 #define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
@@ -23057,6 +23907,26 @@ TNI_EXTERN_C_END
     X(tnp_nn_triplet_margin_loss) \
     X(tn_nn_triplet_margin_loss_forward_at) \
     X(tnp_nn_triplet_margin_loss_forward) \
+    X(tn_nn_multi_margin_loss_at) \
+    X(tnp_nn_multi_margin_loss) \
+    X(tn_nn_multi_margin_loss_forward_at) \
+    X(tnp_nn_multi_margin_loss_forward) \
+    X(tn_nn_multilabel_margin_loss_at) \
+    X(tnp_nn_multilabel_margin_loss) \
+    X(tn_nn_multilabel_margin_loss_forward_at) \
+    X(tnp_nn_multilabel_margin_loss_forward) \
+    X(tn_nn_multilabel_soft_margin_loss_at) \
+    X(tnp_nn_multilabel_soft_margin_loss) \
+    X(tn_nn_multilabel_soft_margin_loss_forward_at) \
+    X(tnp_nn_multilabel_soft_margin_loss_forward) \
+    X(tn_nn_poisson_nll_loss_at) \
+    X(tnp_nn_poisson_nll_loss) \
+    X(tn_nn_poisson_nll_loss_forward_at) \
+    X(tnp_nn_poisson_nll_loss_forward) \
+    X(tn_nn_gaussian_nll_loss_at) \
+    X(tnp_nn_gaussian_nll_loss) \
+    X(tn_nn_gaussian_nll_loss_forward_at) \
+    X(tnp_nn_gaussian_nll_loss_forward) \
     X(tn_nn_batch_norm1d_at) \
     X(tnp_nn_batch_norm1d) \
     X(tn_nn_batch_norm2d_at) \
@@ -23165,14 +24035,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"ae22825dac44", at, 362};
+    static const tn_exports all = {"992ecd1eae38", at, 382};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 362 || strcmp(e->layout, "ae22825dac44") != 0) return false;
+    if (!e || e->n != 382 || strcmp(e->layout, "992ecd1eae38") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

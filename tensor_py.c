@@ -3141,6 +3141,12 @@ static const char *const py_docs_comment[] = {
     /* gather */
     "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.\n"
     "self (*), index (*) -> index's shape",
+    /* gaussian_nll_loss */
+    "The negative log-likelihood of target under normal distributions of mean input and variance var,\n"
+    "(log var + (input - target)^2 / var) / 2, to which full adds log(2 pi) / 2 (Nix and Weigend 1994,\n"
+    "Estimating the mean and variance of the target probability distribution). var counts as at least\n"
+    "eps; where it is negative, the loss is NaN.\n"
+    "input, target (*), var (*), without the last dimension or with 1 in one dimension -> () or (*)",
     /* gcd */
     "The greatest common divisor of two integers, at least 0; 0 of 0 and 0.\n"
     "(*), (*) -> broadcast, integers",
@@ -3659,6 +3665,23 @@ static const char *const py_docs_comment[] = {
     /* mul */
     "self * other. For bools: logical and.\n"
     "(*), (*) -> broadcast",
+    /* multi_margin_loss */
+    "sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by\n"
+    "the number of classes; p is 1 or 2 (Crammer and Singer 2001, On the algorithmic implementation of\n"
+    "multiclass kernel-based vector machines).\n"
+    "input (N, C) or (C) floating, target (N) or () int64, weight (C) -> () or (N)",
+    /* multilabel_margin_loss */
+    "The sum over labels y of a sample and classes i that are none of its labels of max(0, 1 -\n"
+    "input[y] + input[i]), divided by the number of classes. A row of target has the labels of its\n"
+    "sample up to the first -1.\n"
+    "input (N, C) or (C) floating, target like it int64 -> () or (N)",
+    /* multilabel_margin_loss_plain */
+    "multilabel_margin_loss of each sample.\n"
+    "input (N, C) or (C) floating, target like it int64 -> (N) or ()",
+    /* multilabel_soft_margin_loss */
+    "The mean over classes of weight (target log(1 + e^-input) + (1 - target) log(1 + e^input)), for\n"
+    "each sample.\n"
+    "input, target (*, C), weight (C) -> () or (*)",
     /* multinomial */
     "Indices of the last dimension, drawn by its weights, which need not add up to 1; num_samples for\n"
     "each row. Without replacement no index comes twice.\n"
@@ -3777,6 +3800,12 @@ static const char *const py_docs_comment[] = {
     "The opposite of pixel_shuffle: images reduced by downscale_factor r, whose r x r pixels become\n"
     "channels. Channels-last images stay so.\n"
     "self (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
+    /* poisson_nll_loss */
+    "The negative log-likelihood of the counts target: exp(input) - target input where input holds\n"
+    "logarithms of expectations, else input - target log(input + eps). full adds Stirling's\n"
+    "approximation of log(target!), target log target - target + log(2 pi target) / 2, for targets\n"
+    "above 1.\n"
+    "input, target (*), broadcast together -> () or (*)",
     /* polygamma */
     "The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).\n"
     "self (*) -> (*), floating",
@@ -4427,6 +4456,7 @@ static const char *const py_docs_place[] = {
     NULL /* fused_sgd */,
     NULL /* fused_step */,
     NULL /* gather */,
+    NULL /* gaussian_nll_loss */,
     NULL /* gcd */,
     NULL /* ge */,
     "nn.functional.gelu" /* gelu */,
@@ -4575,6 +4605,10 @@ static const char *const py_docs_place[] = {
     NULL /* movedim */,
     NULL /* mse_loss */,
     NULL /* mul */,
+    NULL /* multi_margin_loss */,
+    NULL /* multilabel_margin_loss */,
+    NULL /* multilabel_margin_loss_plain */,
+    NULL /* multilabel_soft_margin_loss */,
     NULL /* multinomial */,
     NULL /* mv */,
     "special.multigammaln" /* mvlgamma */,
@@ -4609,6 +4643,7 @@ static const char *const py_docs_place[] = {
     NULL /* pinverse */,
     "nn.functional.pixel_shuffle" /* pixel_shuffle */,
     "nn.functional.pixel_unshuffle" /* pixel_unshuffle */,
+    NULL /* poisson_nll_loss */,
     "special.polygamma" /* polygamma */,
     NULL /* pow */,
     "nn.functional.prelu" /* prelu */,

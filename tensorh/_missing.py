@@ -122,7 +122,7 @@ igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference
 max_pool1d_with_indices max_pool3d multinomial nonzero_static
-pdist poisson poisson_nll_loss renorm
+pdist poisson renorm
 resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
@@ -141,16 +141,15 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
 AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
 AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CTCLoss
 EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
-FractionalMaxPool3d GRU GRUCell GaussianNLLLoss GroupNorm
+FractionalMaxPool3d GRU GRUCell GroupNorm
 LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
 MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d
-MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss
-PoissonNLLLoss RMSNorm RNN RNNCell
+RMSNorm RNN RNNCell
 SyncBatchNorm Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
-TripletMarginWithDistanceLoss UninitializedBuffer UninitializedParameter Upsample
+UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
 """,
     "torch.nn.functional": """
@@ -162,9 +161,8 @@ embedding_bag fractional_max_pool2d fractional_max_pool2d_with_indices
 fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm
 linear_cross_entropy lp_pool3d
 max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
-max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
-multilabel_soft_margin_loss pdist
-triplet_margin_with_distance_loss
+max_unpool2d max_unpool3d multi_head_attention_forward
+pdist
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u

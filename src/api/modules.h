@@ -2420,6 +2420,221 @@ TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tenso
     .positive = positive_, .negative = __VA_ARGS__)
 #endif
 
+/* sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by
+ * the number of classes.
+ *   schema  MultiMarginLoss(int p=1, float margin=1.0, Tensor? weight=None, Reduction
+ *           reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C) or (C), target (N) or () int64 -> () or (N)
+ *   example tn_nn_multi_margin_loss(.p = 2) */
+typedef struct tn_nn_multi_margin_loss_args {
+    int64_t p;
+    double margin;
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multi_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multi_margin_loss_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multi_margin_loss(int64_t p, double margin,
+    tn_tensor *weight, tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multi_margin_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_multi_margin_loss, \
+    .p = 1, .margin = 1, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_multi_margin_loss_self {
+    tn_module base;
+    tn_nn_multi_margin_loss_args o;
+    tn_tensor *weight;
+} tn_nn_multi_margin_loss_self;
+
+typedef struct tn_nn_multi_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multi_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multi_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multi_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multi_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multi_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* The sum over labels y and other classes i of max(0, 1 - input[y] + input[i]), divided by the
+ * number of classes.
+ *   schema  MultiLabelMarginLoss(Reduction reduction=mean, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C) or (C), target like it int64 -> () or (N)
+ *   example tn_nn_multilabel_margin_loss() */
+typedef struct tn_nn_multilabel_margin_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multilabel_margin_loss(tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multilabel_margin_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multilabel_margin_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_multilabel_margin_loss_self {
+    tn_module base;
+    tn_nn_multilabel_margin_loss_args o;
+} tn_nn_multilabel_margin_loss_self;
+
+typedef struct tn_nn_multilabel_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multilabel_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multilabel_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multilabel_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multilabel_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* The mean over classes of weight (target log(1 + e^-input) + (1 - target) log(1 + e^input)).
+ *   schema  MultiLabelSoftMarginLoss(Tensor? weight=None, Reduction reduction=mean, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, target (*, C) -> () or (*)
+ *   example tn_nn_multilabel_soft_margin_loss() */
+typedef struct tn_nn_multilabel_soft_margin_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_multilabel_soft_margin_loss(tn_tensor *weight,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multilabel_soft_margin_loss(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_multilabel_soft_margin_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_multilabel_soft_margin_loss_self {
+    tn_module base;
+    tn_nn_multilabel_soft_margin_loss_args o;
+    tn_tensor *weight;
+} tn_nn_multilabel_soft_margin_loss_self;
+
+typedef struct tn_nn_multilabel_soft_margin_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_multilabel_soft_margin_loss_forward_args;
+TN_API tn_tensor *tn_nn_multilabel_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_multilabel_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_multilabel_soft_margin_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_multilabel_soft_margin_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* exp(x) - target x, or with log_input False x - target log(x + eps), where x is forward's input.
+
+ *   schema  PoissonNLLLoss(bool log_input=True, bool full=False, float eps=1e-08, Reduction
+ *           reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  log_input, target (*) -> () or (*)
+ *   example tn_nn_poisson_nll_loss(.full = true) */
+typedef struct tn_nn_poisson_nll_loss_args {
+    bool log_input, full;
+    double eps;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_poisson_nll_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_poisson_nll_loss_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_poisson_nll_loss(bool log_input, bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_poisson_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_poisson_nll_loss, \
+    .log_input = true, .eps = 1e-08, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_poisson_nll_loss_self {
+    tn_module base;
+    tn_nn_poisson_nll_loss_args o;
+} tn_nn_poisson_nll_loss_self;
+
+typedef struct tn_nn_poisson_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *log_input, *target;
+    TNI_NAMED_OPTIONS
+} tn_nn_poisson_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_poisson_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_poisson_nll_loss_forward(tn_module *module, tn_tensor *log_input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_poisson_nll_loss_forward(module_, log_input_, ...) \
+    TNI_CALL(tn_nn_poisson_nll_loss_forward, .module = module_, .log_input = log_input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* (log var + (input - target)^2 / var) / 2, where var counts as at least eps.
+ *   schema  GaussianNLLLoss(*, bool full=False, float eps=1e-06, Reduction reduction=mean,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input, target (*), var (*) or with less of it -> () or (*)
+ *   example tn_nn_gaussian_nll_loss(.full = true) */
+typedef struct tn_nn_gaussian_nll_loss_args {
+    bool full;
+    double eps;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_gaussian_nll_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gaussian_nll_loss(bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gaussian_nll_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gaussian_nll_loss, \
+    .eps = 1e-06, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_gaussian_nll_loss_self {
+    tn_module base;
+    tn_nn_gaussian_nll_loss_args o;
+} tn_nn_gaussian_nll_loss_self;
+
+typedef struct tn_nn_gaussian_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target, *var;
+    TNI_NAMED_OPTIONS
+} tn_nn_gaussian_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_gaussian_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_tensor *var);
+#ifndef __cplusplus
+#define tn_nn_gaussian_nll_loss_forward(module_, input_, target_, ...) \
+    TNI_CALL(tn_nn_gaussian_nll_loss_forward, .module = module_, .input = input_, \
+    .target = target_, .var = __VA_ARGS__)
+#endif
+
 /* --- normalisation: over the batch, over the last dimensions --- */
 
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.

@@ -2325,6 +2325,18 @@ TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index, boo
     return tn_gather_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_gaussian_nll_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gaussian_nll_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gaussian_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *var,
+    bool full, double eps, tn_reduction reduction) {
+    const tn_gaussian_nll_loss_args a = {full, eps, reduction, input, target, var};
+    return tn_gaussian_nll_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gcd_at(const char *file, int line, const tn_gcd_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gcd, TN_PLAIN, file, line, args, &r);
@@ -4307,6 +4319,53 @@ TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_mul_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_multi_margin_loss_at(const char *file, int line,
+    const tn_multi_margin_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_multi_margin_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_multi_margin_loss(tn_tensor *input, tn_tensor *target, double p,
+    double margin, tn_tensor *weight, tn_reduction reduction) {
+    const tn_multi_margin_loss_args a = {p, margin, weight, reduction, input, target};
+    return tn_multi_margin_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_multilabel_margin_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_multilabel_margin_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_multilabel_margin_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction) {
+    const tn_multilabel_margin_loss_args a = {reduction, input, target};
+    return tn_multilabel_margin_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_multilabel_margin_loss_plain_at(const char *file, int line,
+    const tn_multilabel_margin_loss_plain_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_multilabel_margin_loss_plain, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_multilabel_margin_loss_plain(tn_tensor *input, tn_tensor *target) {
+    const tn_multilabel_margin_loss_plain_args a = {input, target};
+    return tn_multilabel_margin_loss_plain_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_multilabel_soft_margin_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_multilabel_soft_margin_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_multilabel_soft_margin_loss(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_reduction reduction) {
+    const tn_multilabel_soft_margin_loss_args a = {weight, reduction, input, target};
+    return tn_multilabel_soft_margin_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_multinomial_at(const char *file, int line, const tn_multinomial_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_multinomial, TN_PLAIN, file, line, args, &r);
@@ -4720,6 +4779,18 @@ TN_API tn_tensor *tn_pixel_unshuffle_at(const char *file, int line,
 TN_API tn_tensor *tnp_pixel_unshuffle(tn_tensor *self, int64_t downscale_factor) {
     const tn_pixel_unshuffle_args a = {NULL, self, downscale_factor};
     return tn_pixel_unshuffle_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_poisson_nll_loss_at(const char *file, int line,
+    const tn_poisson_nll_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_poisson_nll_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_poisson_nll_loss(tn_tensor *input, tn_tensor *target, bool log_input,
+    bool full, double eps, tn_reduction reduction) {
+    const tn_poisson_nll_loss_args a = {log_input, full, eps, reduction, input, target};
+    return tn_poisson_nll_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args) {

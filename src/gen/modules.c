@@ -2145,6 +2145,203 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_triplet_margin_loss) = {"TripletMarginLoss", &t
     NULL, 0, 0, offsetof(tn_nn_triplet_margin_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_multi_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multi_margin_loss);
+static const tn_param tni_params_nn_multi_margin_loss[] = {
+    {"p", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, p), 0, -1, NULL},
+    {"margin", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, margin), 0, -1,
+     NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multi_margin_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_multi_margin_loss_args tni_defaults_nn_multi_margin_loss = {1, 1, NULL,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multi_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multi_margin_loss = {tni_params_nn_multi_margin_loss,
+    &tni_defaults_nn_multi_margin_loss, tni_names_nn_multi_margin_loss, NULL, 6, 1, 0, 0,
+    sizeof(tn_nn_multi_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {2, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multi_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multi_margin_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multi_margin_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_multi_margin_loss_forward_args tni_defaults_nn_multi_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multi_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multi_margin_loss = {tni_params_nn_multi_margin_loss_forward,
+    &tni_defaults_nn_multi_margin_loss_forward, tni_names_nn_multi_margin_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_multi_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_multi_margin_loss[] = {
+    {"weight", offsetof(tn_nn_multi_margin_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multi_margin_loss) = {"MultiMarginLoss", &tni_make_multi_margin_loss, &tni_call_multi_margin_loss, tni_fields_multi_margin_loss,
+    NULL, 1, 0, offsetof(tn_nn_multi_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_multilabel_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multilabel_margin_loss);
+static const tn_param tni_params_nn_multilabel_margin_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multilabel_margin_loss_args, reduction),
+     0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multilabel_margin_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_margin_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_multilabel_margin_loss_args tni_defaults_nn_multilabel_margin_loss = {TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multilabel_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multilabel_margin_loss = {tni_params_nn_multilabel_margin_loss,
+    &tni_defaults_nn_multilabel_margin_loss, tni_names_nn_multilabel_margin_loss, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_multilabel_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multilabel_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_margin_loss_forward_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_margin_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_multilabel_margin_loss_forward_args tni_defaults_nn_multilabel_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multilabel_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multilabel_margin_loss = {tni_params_nn_multilabel_margin_loss_forward, &tni_defaults_nn_multilabel_margin_loss_forward, tni_names_nn_multilabel_margin_loss_forward, NULL, 2, 2, 1, 0, sizeof(tn_nn_multilabel_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multilabel_margin_loss) = {"MultiLabelMarginLoss", &tni_make_multilabel_margin_loss, &tni_call_multilabel_margin_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_multilabel_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_multilabel_soft_margin_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multilabel_soft_margin_loss);
+static const tn_param tni_params_nn_multilabel_soft_margin_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_multilabel_soft_margin_loss_args,
+     reduction), 0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multilabel_soft_margin_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_multilabel_soft_margin_loss_args tni_defaults_nn_multilabel_soft_margin_loss = {NULL, TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_multilabel_soft_margin_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multilabel_soft_margin_loss = {tni_params_nn_multilabel_soft_margin_loss, &tni_defaults_nn_multilabel_soft_margin_loss, tni_names_nn_multilabel_soft_margin_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_multilabel_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multilabel_soft_margin_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_soft_margin_loss_forward_args, input), 0,
+     -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_multilabel_soft_margin_loss_forward_args, target), 0,
+     -1, NULL},
+};
+static const tn_nn_multilabel_soft_margin_loss_forward_args tni_defaults_nn_multilabel_soft_margin_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_multilabel_soft_margin_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multilabel_soft_margin_loss = {tni_params_nn_multilabel_soft_margin_loss_forward, &tni_defaults_nn_multilabel_soft_margin_loss_forward, tni_names_nn_multilabel_soft_margin_loss_forward, NULL, 2, 2, 1, 0, sizeof(tn_nn_multilabel_soft_margin_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_multilabel_soft_margin_loss[] = {
+    {"weight", offsetof(tn_nn_multilabel_soft_margin_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multilabel_soft_margin_loss) = {"MultiLabelSoftMarginLoss", &tni_make_multilabel_soft_margin_loss, &tni_call_multilabel_soft_margin_loss, tni_fields_multilabel_soft_margin_loss,
+    NULL, 1, 0, offsetof(tn_nn_multilabel_soft_margin_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_poisson_nll_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_poisson_nll_loss);
+static const tn_param tni_params_nn_poisson_nll_loss[] = {
+    {"log_input", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, log_input), 0, -1,
+     NULL},
+    {"full", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, full), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, eps), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_poisson_nll_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_poisson_nll_loss_args tni_defaults_nn_poisson_nll_loss = {true, false, 1e-08,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_poisson_nll_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_poisson_nll_loss = {tni_params_nn_poisson_nll_loss,
+    &tni_defaults_nn_poisson_nll_loss, tni_names_nn_poisson_nll_loss, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_poisson_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_poisson_nll_loss_forward[] = {
+    {"log_input", TN_T_TENSOR, 0, offsetof(tn_nn_poisson_nll_loss_forward_args, log_input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_poisson_nll_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_poisson_nll_loss_forward_args tni_defaults_nn_poisson_nll_loss_forward = {NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_poisson_nll_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_poisson_nll_loss = {tni_params_nn_poisson_nll_loss_forward,
+    &tni_defaults_nn_poisson_nll_loss_forward, tni_names_nn_poisson_nll_loss_forward, NULL, 2, 2,
+    1, 0, sizeof(tn_nn_poisson_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_poisson_nll_loss) = {"PoissonNLLLoss", &tni_make_poisson_nll_loss, &tni_call_poisson_nll_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_poisson_nll_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gaussian_nll_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gaussian_nll_loss);
+static const tn_param tni_params_nn_gaussian_nll_loss[] = {
+    {"full", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args, full),
+     0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args, eps),
+     0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_gaussian_nll_loss_args,
+     reduction), 0, -1, tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_gaussian_nll_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_gaussian_nll_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_gaussian_nll_loss_args tni_defaults_nn_gaussian_nll_loss = {false, 1e-06,
+    TN_REDUCTION_MEAN, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_gaussian_nll_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gaussian_nll_loss = {tni_params_nn_gaussian_nll_loss,
+    &tni_defaults_nn_gaussian_nll_loss, tni_names_nn_gaussian_nll_loss, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_gaussian_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gaussian_nll_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, target), 0, -1, NULL},
+    {"var", TN_T_TENSOR, 0, offsetof(tn_nn_gaussian_nll_loss_forward_args, var), 0, -1, NULL},
+};
+static const tn_nn_gaussian_nll_loss_forward_args tni_defaults_nn_gaussian_nll_loss_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_gaussian_nll_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gaussian_nll_loss = {tni_params_nn_gaussian_nll_loss_forward,
+    &tni_defaults_nn_gaussian_nll_loss_forward, tni_names_nn_gaussian_nll_loss_forward, NULL, 3, 3,
+    1, 0, sizeof(tn_nn_gaussian_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gaussian_nll_loss) = {"GaussianNLLLoss", &tni_make_gaussian_nll_loss, &tni_call_gaussian_nll_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_gaussian_nll_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm1d);
 static const tn_param tni_params_nn_batch_norm1d[] = {
@@ -2986,6 +3183,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_soft_margin_loss,
         &tni_module_cosine_embedding_loss,
         &tni_module_triplet_margin_loss,
+        &tni_module_multi_margin_loss,
+        &tni_module_multilabel_margin_loss,
+        &tni_module_multilabel_soft_margin_loss,
+        &tni_module_poisson_nll_loss,
+        &tni_module_gaussian_nll_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -3840,6 +4042,106 @@ TN_API tn_tensor *tnp_nn_triplet_margin_loss_forward(tn_module *module, tn_tenso
     tn_tensor *positive, tn_tensor *negative) {
     const tn_nn_triplet_margin_loss_forward_args a = {module, anchor, positive, negative};
     return tn_nn_triplet_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multi_margin_loss_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multi_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multi_margin_loss(int64_t p, double margin, tn_tensor *weight,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_multi_margin_loss_args a = {p, margin, weight, reduction, dtype, device, 0};
+    return tn_nn_multi_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multi_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multi_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multi_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multi_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multi_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multi_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multilabel_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multilabel_margin_loss(tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_multilabel_margin_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_multilabel_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multilabel_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multilabel_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multilabel_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multilabel_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multilabel_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_multilabel_soft_margin_loss, args);
+}
+TN_API tn_module *tnp_nn_multilabel_soft_margin_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_multilabel_soft_margin_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_multilabel_soft_margin_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_multilabel_soft_margin_loss_forward_at(const char *file, int line,
+    const tn_nn_multilabel_soft_margin_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_multilabel_soft_margin_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_multilabel_soft_margin_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_multilabel_soft_margin_loss_forward_args a = {module, input, target};
+    return tn_nn_multilabel_soft_margin_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_poisson_nll_loss_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_poisson_nll_loss, args);
+}
+TN_API tn_module *tnp_nn_poisson_nll_loss(bool log_input, bool full, double eps,
+    tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_poisson_nll_loss_args a = {log_input, full, eps, reduction, dtype, device, 0};
+    return tn_nn_poisson_nll_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_poisson_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_poisson_nll_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_poisson_nll_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_poisson_nll_loss_forward(tn_module *module, tn_tensor *log_input,
+    tn_tensor *target) {
+    const tn_nn_poisson_nll_loss_forward_args a = {module, log_input, target};
+    return tn_nn_poisson_nll_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_gaussian_nll_loss, args);
+}
+TN_API tn_module *tnp_nn_gaussian_nll_loss(bool full, double eps, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_gaussian_nll_loss_args a = {full, eps, reduction, dtype, device, 0};
+    return tn_nn_gaussian_nll_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_gaussian_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_gaussian_nll_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_gaussian_nll_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_tensor *var) {
+    const tn_nn_gaussian_nll_loss_forward_args a = {module, input, target, var};
+    return tn_nn_gaussian_nll_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {

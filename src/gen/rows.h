@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 494 };
+enum { TNI_ROW_COUNT = 500 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -349,6 +349,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_fused_step);
 TN_PRIV_DECLARE(tn_row, tni_row_fused_step);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
 TN_PRIV_DECLARE(tn_row, tni_row_gather);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gaussian_nll_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_gaussian_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gcd);
 TN_PRIV_DECLARE(tn_row, tni_row_gcd);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ge);
@@ -645,6 +647,14 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
 TN_PRIV_DECLARE(tn_row, tni_row_mul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_multi_margin_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_multi_margin_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_multilabel_margin_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_multilabel_margin_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_multilabel_margin_loss_plain);
+TN_PRIV_DECLARE(tn_row, tni_row_multilabel_margin_loss_plain);
+TN_PRIV_DECLARE(tn_gen, tni_gen_multilabel_soft_margin_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_multilabel_soft_margin_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_multinomial);
 TN_PRIV_DECLARE(tn_row, tni_row_multinomial);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
@@ -713,6 +723,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_shuffle);
 TN_PRIV_DECLARE(tn_row, tni_row_pixel_shuffle);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_unshuffle);
 TN_PRIV_DECLARE(tn_row, tni_row_pixel_unshuffle);
+TN_PRIV_DECLARE(tn_gen, tni_gen_poisson_nll_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_poisson_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_polygamma);
 TN_PRIV_DECLARE(tn_row, tni_row_polygamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);

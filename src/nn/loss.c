@@ -157,4 +157,69 @@ TN_MODULE(triplet_margin_loss,
           .build = triplet_margin_loss_build, .forward = triplet_margin_loss_forward,
           .sample = ": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)")
 
+/* --- classes ---------------------------------------------------------------------------------- */
+
+static bool multi_margin_loss_build(tn_module *m) {
+    TN_SELF(multi_margin_loss, s, m);
+    return s->o.p == 1 || s->o.p == 2 ||
+           tni_nn_error(TN_INVALID, "p is %lld, expected 1 or 2", (long long)s->o.p);
+}
+LOSS_FORWARD(multi_margin_loss, tnp_multi_margin_loss(a->input, a->target, (double)s->o.p,
+                                                      s->o.margin, s->weight, s->o.reduction))
+/* sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by
+ * the number of classes. */
+TN_MODULE(multi_margin_loss,
+          "MultiMarginLoss(int p=1, float margin=1.0, Tensor? weight=None, Reduction "
+          "reduction=mean)",
+          TN_DOC(.shapes = "input (N, C) or (C), target (N) or () int64 -> () or (N)",
+                 .example = "tn_nn_multi_margin_loss(.p = 2)"),
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .build = multi_margin_loss_build, .forward = multi_margin_loss_forward,
+          .sample = ": (4,5) (4):i64<5 | 2 0.5: (4,5) (4):i64<5")
+
+LOSS_FORWARD(multilabel_margin_loss,
+             tnp_multilabel_margin_loss(a->input, a->target, s->o.reduction))
+/* The sum over labels y and other classes i of max(0, 1 - input[y] + input[i]), divided by the
+ * number of classes. */
+TN_MODULE(multilabel_margin_loss, "MultiLabelMarginLoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input (N, C) or (C), target like it int64 -> () or (N)",
+                 .example = "tn_nn_multilabel_margin_loss()"),
+          .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = multilabel_margin_loss_forward, .sample = ": (4,5) (4,5):i64<5")
+
+LOSS_FORWARD(multilabel_soft_margin_loss,
+             tnp_multilabel_soft_margin_loss(a->input, a->target, s->weight, s->o.reduction))
+/* The mean over classes of weight (target log(1 + e^-input) + (1 - target) log(1 + e^input)). */
+TN_MODULE(multilabel_soft_margin_loss,
+          "MultiLabelSoftMarginLoss(Tensor? weight=None, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*, C) -> () or (*)",
+                 .example = "tn_nn_multilabel_soft_margin_loss()"),
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = multilabel_soft_margin_loss_forward, .sample = ": (2,3) (2,3)")
+
+/* --- likelihoods ------------------------------------------------------------------------------ */
+
+LOSS_FORWARD(poisson_nll_loss, tnp_poisson_nll_loss(a->log_input, a->target, s->o.log_input,
+                                                    s->o.full, s->o.eps, s->o.reduction))
+/* exp(x) - target x, or with log_input False x - target log(x + eps), where x is forward's input.
+ */
+TN_MODULE(poisson_nll_loss,
+          "PoissonNLLLoss(bool log_input=True, bool full=False, float eps=1e-08, Reduction "
+          "reduction=mean)",
+          TN_DOC(.shapes = "log_input, target (*) -> () or (*)",
+                 .example = "tn_nn_poisson_nll_loss(.full = true)"),
+          .call = "(Tensor log_input, Tensor target) -> Tensor",
+          .forward = poisson_nll_loss_forward, .sample = ": (2,3) (2,3) | False True: (4) (4)")
+
+LOSS_FORWARD(gaussian_nll_loss, tnp_gaussian_nll_loss(a->input, a->target, a->var, s->o.full,
+                                                      s->o.eps, s->o.reduction))
+/* (log var + (input - target)^2 / var) / 2, where var counts as at least eps. */
+TN_MODULE(gaussian_nll_loss,
+          "GaussianNLLLoss(*, bool full=False, float eps=1e-06, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*), var (*) or with less of it -> () or (*)",
+                 .example = "tn_nn_gaussian_nll_loss(.full = true)"),
+          .call = "(Tensor input, Tensor target, Tensor var) -> Tensor",
+          .forward = gaussian_nll_loss_forward,
+          .sample = ": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)")
+
 #undef LOSS_FORWARD

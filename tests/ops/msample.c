@@ -36,7 +36,8 @@ bool msample_make(msample *m, const tn_mrow *row, int i, tn_dtype dtype) {
     m->make.schema = m->call.schema = row->schema;
     m->make.gen = row->gen->make;
     m->call.gen = row->gen->call ? row->gen->call : &plain_call;
-    m->call.domain = "input:0.1..0.9 target:0.1..0.9"; /* probabilities to those that want them */
+    /* probabilities to those that want them */
+    m->call.domain = "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9";
     msample_text(m, i);
     m->make.sample = m->make_text;
     m->call.sample = m->call_text;

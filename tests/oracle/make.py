@@ -395,14 +395,32 @@ torch_margin_ranking_loss = functional("margin_ranking_loss")
 torch_hinge_embedding_loss = functional("hinge_embedding_loss")
 torch_cosine_embedding_loss = functional("cosine_embedding_loss")
 torch_triplet_margin_loss = functional("triplet_margin_loss")
+torch_poisson_nll_loss = functional("poisson_nll_loss")
+torch_multilabel_soft_margin_loss = functional("multilabel_soft_margin_loss")
+
+
+def reduced(loss, reduction):
+    return loss if reduction == "none" else getattr(loss, reduction)()
+
+
+def torch_multi_margin_loss(input, target, p=1, margin=1, weight=None, reduction="mean"):
+    """torch's mean and sum of no samples are what lay in memory."""
+    return reduced(F.multi_margin_loss(input, target, p, margin, weight, reduction="none"), reduction)
+
+
+def torch_multilabel_margin_loss(input, target, reduction="mean"):
+    return reduced(F.multilabel_margin_loss(input, target, reduction="none"), reduction)
+
+
+def torch_multilabel_margin_loss_plain(input, target):
+    return F.multilabel_margin_loss(input, target, reduction="none")
 
 
 def torch_soft_margin_loss(input, target, reduction="mean"):
     """torch's own has no gradient of target."""
     if not target.requires_grad:
         return F.soft_margin_loss(input, target, reduction=reduction)
-    loss = torch.log(1 + torch.exp(-target * input))
-    return loss if reduction == "none" else getattr(loss, reduction)()
+    return reduced(torch.log(1 + torch.exp(-target * input)), reduction)
 
 
 def torch_nll_loss_plain(input, target, weight=None, ignore_index=-100, reduction="mean"):

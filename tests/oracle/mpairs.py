@@ -92,7 +92,7 @@ GENERIC = {"bool": BOTH, "dim": ["None", "0", "1", "-1", "4"], "negative_slope":
 
 
 def read(params, text, name):
-    row = {"name": name, "params": params, "domain": "input:0.1..0.9 target:0.1..0.9"}
+    row = {"name": name, "params": params, "domain": "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9"}
     return pairs.Case(row, text, torch.float64)
 
 

@@ -325,6 +325,37 @@ def test_losses_of_margins_refuse_what_torch_refuses():
     assert hinge(x.long() * 0, -x.long(), margin=1.7, reduction="sum") == 6
 
 
+def test_losses_of_classes_and_likelihoods_refuse_what_torch_refuses():
+    x, f = torch.rand(2, 3), nn.functional
+    label = torch.tensor([0, 2])
+    with pytest.raises(ValueError, match="only p == 1 and p == 2 supported"):
+        f.multi_margin_loss(x, label, p=3)
+    with pytest.raises(ValueError, match="weight must be one-dimensional"):
+        f.multi_margin_loss(x, label, weight=x)
+    with pytest.raises(IndexError, match="index 3 is out of bounds"):
+        f.multi_margin_loss(x, label + 1)
+    with pytest.raises(RuntimeError, match="target 3 is out of range for 3 classes"):
+        f.multilabel_margin_loss(x[0], torch.tensor([0, -1, 3]))
+    for loss in (nn.GaussianNLLLoss(), f.gaussian_nll_loss):
+        with pytest.raises(ValueError, match="var has negative entry/entries"):
+            loss(x, x, -x)
+    with pytest.raises(ValueError, match="up is not a valid value for reduction"):
+        f.triplet_margin_with_distance_loss(x, x, x, reduction="up")
+
+
+def test_a_triplet_margin_with_a_distance_of_its_own():
+    x, y, z = torch.rand(3, 4, 2).unbind(0)
+    own = nn.TripletMarginWithDistanceLoss(swap=True)
+    assert own(x, y, z) == nn.TripletMarginLoss(swap=True)(x, y, z)
+    assert "(distance_function): PairwiseDistance()" in repr(own)
+    loss = nn.TripletMarginWithDistanceLoss(
+        distance_function=lambda a, b: (a - b).abs().sum(-1), margin=2, reduction="sum"
+    )
+    assert torch.allclose(loss(x, y, z), nn.TripletMarginLoss(2, 1, 0.0, reduction="sum")(x, y, z))
+    with pytest.raises(ValueError, match="expected margin to be greater than 0, got 0 instead"):
+        nn.TripletMarginWithDistanceLoss(margin=0)
+
+
 def test_arguments_given_twice_or_too_many_are_refused():
     with pytest.raises(TypeError, match="multiple values for argument 'reduction'"):
         nn.MSELoss(None, None, "sum", reduction="mean")

@@ -295,7 +295,7 @@ def space(name, by_name):
         home = getattr(thing, "__module__", None) or ""
         if isinstance(thing, type) and word in rows:
             body.append(f"class {word}({thing.__base__.__name__}): ...")
-        elif home == module.__name__:
+        elif home == module.__name__ or home.startswith("tensorh.nn._"):
             body += define(word, [plain_signature(thing, False)])
         elif word in rows:
             body += define(word, signatures(by_name[thing.__name__], False))

@@ -231,6 +231,92 @@ TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* --- losses of scores for classes: one label a sample, or several --- */
+
+/* sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by
+ * the number of classes; p is 1 or 2 (Crammer and Singer 2001, On the algorithmic implementation of
+ * multiclass kernel-based vector machines).
+ *   schema  multi_margin_loss(Tensor input, Tensor target, Scalar p=1, Scalar margin=1, Tensor?
+ *           weight=None, Reduction reduction=mean) -> Tensor
+ *   shapes  input (N, C) or (C) floating, target (N) or () int64, weight (C) -> () or (N)
+ *   example tn_multi_margin_loss(x, t) */
+typedef struct tn_multi_margin_loss_args {
+    double p, margin;
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_multi_margin_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_multi_margin_loss_at(const char *file, int line,
+    const tn_multi_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_multi_margin_loss(tn_tensor *input, tn_tensor *target,
+    double p, double margin, tn_tensor *weight, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_multi_margin_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_multi_margin_loss, \
+    .p = 1, .margin = 1, .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
+#endif
+
+/* multilabel_margin_loss of each sample.
+ *   schema  multilabel_margin_loss_plain(Tensor input, Tensor target) -> Tensor
+ *   shapes  input (N, C) or (C) floating, target like it int64 -> (N) or ()
+ *   example tn_multilabel_margin_loss_plain(x, t) */
+typedef struct tn_multilabel_margin_loss_plain_args {
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_multilabel_margin_loss_plain_args;
+TN_USE_RESULT TN_API tn_tensor *tn_multilabel_margin_loss_plain_at(const char *file, int line,
+    const tn_multilabel_margin_loss_plain_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_multilabel_margin_loss_plain(tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_multilabel_margin_loss_plain(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_multilabel_margin_loss_plain, .input = input_, .target = __VA_ARGS__))
+#endif
+
+/* The sum over labels y of a sample and classes i that are none of its labels of max(0, 1 -
+ * input[y] + input[i]), divided by the number of classes. A row of target has the labels of its
+ * sample up to the first -1.
+ *   schema  multilabel_margin_loss(Tensor input, Tensor target, Reduction reduction=mean) ->
+ *           Tensor
+ *   shapes  input (N, C) or (C) floating, target like it int64 -> () or (N)
+ *   example tn_multilabel_margin_loss(x, t) */
+typedef struct tn_multilabel_margin_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_multilabel_margin_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_multilabel_margin_loss_at(const char *file, int line,
+    const tn_multilabel_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_multilabel_margin_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_multilabel_margin_loss(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_multilabel_margin_loss, .reduction = TN_REDUCTION_MEAN, .input = input_, \
+    .target = __VA_ARGS__))
+#endif
+
+/* The mean over classes of weight (target log(1 + e^-input) + (1 - target) log(1 + e^input)), for
+ * each sample.
+ *   schema  multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None,
+ *           Reduction reduction=mean) -> Tensor
+ *   shapes  input, target (*, C), weight (C) -> () or (*)
+ *   example tn_multilabel_soft_margin_loss(x, t) */
+typedef struct tn_multilabel_soft_margin_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_multilabel_soft_margin_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_multilabel_soft_margin_loss_at(const char *file, int line,
+    const tn_multilabel_soft_margin_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_multilabel_soft_margin_loss(tn_tensor *input,
+    tn_tensor *target, tn_tensor *weight, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_multilabel_soft_margin_loss(input_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_multilabel_soft_margin_loss, .reduction = TN_REDUCTION_MEAN, .input = input_, \
+    .target = __VA_ARGS__))
+#endif
+
 /* --- 3-D convolution and the gradients of its input and weight: the loops of conv.c and
  * conv_weight.c, where the taps along the depth are channels --- */
 
@@ -602,6 +688,59 @@ TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward
 #define tn_layer_norm_backward(grad_out_, input_, normalized_shape_, weight_, ...) \
     TNI_CALL(tn_layer_norm_backward, .grad_out = grad_out_, .input = input_, \
     .normalized_shape = normalized_shape_, .weight = weight_, .eps = __VA_ARGS__)
+#endif
+
+/* --- negative logarithms of likelihoods: of counts, and of normal distributions --- */
+
+/* The negative log-likelihood of the counts target: exp(input) - target input where input holds
+ * logarithms of expectations, else input - target log(input + eps). full adds Stirling's
+ * approximation of log(target!), target log target - target + log(2 pi target) / 2, for targets
+ * above 1.
+ *   schema  poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False,
+ *           float eps=1e-08, Reduction reduction=mean) -> Tensor
+ *   shapes  input, target (*), broadcast together -> () or (*)
+ *   example tn_poisson_nll_loss(x, t) */
+typedef struct tn_poisson_nll_loss_args {
+    bool log_input, full;
+    double eps;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+    TNI_NAMED_OPTIONS
+} tn_poisson_nll_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_poisson_nll_loss_at(const char *file, int line,
+    const tn_poisson_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_poisson_nll_loss(tn_tensor *input, tn_tensor *target,
+    bool log_input, bool full, double eps, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_poisson_nll_loss(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_poisson_nll_loss, \
+    .log_input = true, .eps = 1e-08, .reduction = TN_REDUCTION_MEAN, .input = input_, \
+    .target = __VA_ARGS__))
+#endif
+
+/* The negative log-likelihood of target under normal distributions of mean input and variance var,
+ * (log var + (input - target)^2 / var) / 2, to which full adds log(2 pi) / 2 (Nix and Weigend 1994,
+ * Estimating the mean and variance of the target probability distribution). var counts as at least
+ * eps; where it is negative, the loss is NaN.
+ *   schema  gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float
+ *           eps=1e-06, Reduction reduction=mean) -> Tensor
+ *   shapes  input, target (*), var (*), without the last dimension or with 1 in one dimension ->
+ *           () or (*)
+ *   example tn_gaussian_nll_loss(x, t, v) */
+typedef struct tn_gaussian_nll_loss_args {
+    bool full;
+    double eps;
+    tn_reduction reduction;
+    tn_tensor *input, *target, *var;
+    TNI_NAMED_OPTIONS
+} tn_gaussian_nll_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_gaussian_nll_loss_at(const char *file, int line,
+    const tn_gaussian_nll_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_gaussian_nll_loss(tn_tensor *input, tn_tensor *target,
+    tn_tensor *var, bool full, double eps, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_gaussian_nll_loss(input_, target_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_gaussian_nll_loss, .eps = 1e-06, .reduction = TN_REDUCTION_MEAN, .input = input_, \
+    .target = target_, .var = __VA_ARGS__))
 #endif
 
 /* --- losses: the negative log-likelihood has kernels of its own, the others are composed

@@ -1789,6 +1789,20 @@ template <class K = as_objects> inline typename K::one gather(tensor_ref self, i
     return K::call(tn_gather_at, at, {o.out.value, o.sparse_grad.value, self.value, dim.value,
         index.value}, o.out);
 }
+struct gaussian_nll_loss_options {
+    typedef gaussian_nll_loss_options self_;
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one gaussian_nll_loss(tensor_ref input, tensor_ref target, tensor_ref var, flag full = false, double eps = 1e-06, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_gaussian_nll_loss_at, at, {full.value, eps, reduction, input.value,
+        target.value, var.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one gaussian_nll_loss(tensor_ref input, tensor_ref target, tensor_ref var, gaussian_nll_loss_options o, site at = site()) {
+    return K::call(tn_gaussian_nll_loss_at, at, {o.full.value, o.eps, o.reduction, input.value,
+        target.value, var.value});
+}
 template <class K = as_objects> inline typename K::one gcd(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
     return K::call(tn_gcd_at, at, {o.out.value, self.value, other.value}, o.out);
@@ -3309,6 +3323,40 @@ template <class K = as_objects> inline typename K::one mul_(tensor_ref self,
     tensor_or_number other, site at = site()) {
     return K::write(tn_mul_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+struct multi_margin_loss_options {
+    typedef multi_margin_loss_options self_;
+    TNI_OPTION(double, p, 1)
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multi_margin_loss(tensor_ref input, tensor_ref target, first_option<double> p = 1, double margin = 1, tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_multi_margin_loss_at, at, {p.value, margin, weight.value, reduction,
+        input.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multi_margin_loss(tensor_ref input, tensor_ref target, multi_margin_loss_options o, site at = site()) {
+    return K::call(tn_multi_margin_loss_at, at, {o.p, o.margin, o.weight.value, o.reduction,
+        input.value, target.value});
+}
+typedef l1_loss_options multilabel_margin_loss_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multilabel_margin_loss(tensor_ref input, tensor_ref target, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_multilabel_margin_loss_at, at, {reduction, input.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multilabel_margin_loss(tensor_ref input, tensor_ref target, multilabel_margin_loss_options o, site at = site()) {
+    return K::call(tn_multilabel_margin_loss_at, at, {o.reduction, input.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multilabel_margin_loss_plain(tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_multilabel_margin_loss_plain_at, at, {input.value, target.value});
+}
+typedef binary_cross_entropy_options multilabel_soft_margin_loss_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multilabel_soft_margin_loss(tensor_ref input, tensor_ref target, tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_multilabel_soft_margin_loss_at, at, {weight.value, reduction, input.value,
+        target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one multilabel_soft_margin_loss(tensor_ref input, tensor_ref target, multilabel_soft_margin_loss_options o, site at = site()) {
+    return K::call(tn_multilabel_soft_margin_loss_at, at, {o.weight.value, o.reduction,
+        input.value, target.value});
+}
 struct multinomial_options {
     typedef multinomial_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -3630,6 +3678,21 @@ template <class K = as_objects> inline typename K::one pixel_unshuffle(tensor_re
     integer downscale_factor, out_options o = {}, site at = site()) {
     return K::call(tn_pixel_unshuffle_at, at, {o.out.value, self.value, downscale_factor.value},
         o.out);
+}
+struct poisson_nll_loss_options {
+    typedef poisson_nll_loss_options self_;
+    TNI_OPTION(flag, log_input, true)
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one poisson_nll_loss(tensor_ref input, tensor_ref target, flag log_input = true, flag full = false, double eps = 1e-08, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
+    return K::call(tn_poisson_nll_loss_at, at, {log_input.value, full.value, eps, reduction,
+        input.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one poisson_nll_loss(tensor_ref input, tensor_ref target, poisson_nll_loss_options o, site at = site()) {
+    return K::call(tn_poisson_nll_loss_at, at, {o.log_input.value, o.full.value, o.eps,
+        o.reduction, input.value, target.value});
 }
 template <class K = as_objects> inline typename K::one polygamma(integer n, tensor_ref self,
     out_options o = {}, site at = site()) {
@@ -5150,6 +5213,7 @@ TNI_TN_END
 #define tn_fused_sgd_(...) tn::fused_sgd_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_fused_step_(...) tn::fused_step_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gather(...) tn::gather<tn::detail::as_c>(__VA_ARGS__)
+#define tn_gaussian_nll_loss(...) tn::gaussian_nll_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gcd(...) tn::gcd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gcd_(...) tn::gcd_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ge(...) tn::ge<tn::detail::as_c>(__VA_ARGS__)
@@ -5351,6 +5415,12 @@ TNI_TN_END
 #define tn_mul_(...) tn::mul_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul_scalar(...) tn::mul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mul_scalar_(...) tn::mul_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_multi_margin_loss(...) tn::multi_margin_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_multilabel_margin_loss(...) tn::multilabel_margin_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_multilabel_margin_loss_plain(...) \
+    tn::multilabel_margin_loss_plain<tn::detail::as_c>(__VA_ARGS__)
+#define tn_multilabel_soft_margin_loss(...) \
+    tn::multilabel_soft_margin_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_multinomial(...) tn::multinomial<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mv(...) tn::mv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mvlgamma(...) tn::mvlgamma<tn::detail::as_c>(__VA_ARGS__)
@@ -5392,6 +5462,7 @@ TNI_TN_END
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pixel_shuffle(...) tn::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pixel_unshuffle(...) tn::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__)
+#define tn_poisson_nll_loss(...) tn::poisson_nll_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow_(...) tn::pow_<tn::detail::as_c>(__VA_ARGS__)

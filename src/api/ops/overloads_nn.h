@@ -2538,6 +2538,226 @@ template <class K> class triplet_margin_loss : public detail::module_of<K,
 typedef rows::triplet_margin_loss<detail::as_objects> triplet_margin_loss;
 }
 namespace nn {
+struct multi_margin_loss_options {
+    typedef multi_margin_loss_options self_;
+    TNI_OPTION(integer, p, 1)
+    TNI_OPTION(double, margin, 1)
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multi_margin_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multi_margin_loss_forward_at, at, {module, input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multi_margin_loss : public detail::module_of<K,
+    tn_nn_multi_margin_loss_self> {
+  public:
+    explicit multi_margin_loss(integer p = 1, double margin = 1, tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multi_margin_loss_args a = {p.value, margin, weight.value, reduction, dtype,
+            device, 0};
+        this->made(tn_nn_multi_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multi_margin_loss(multi_margin_loss_options o, site at = site::here()) {
+        const tn_nn_multi_margin_loss_args a = {o.p.value, o.margin, o.weight.value, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_multi_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multi_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multi_margin_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_multi_margin_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multi_margin_loss_forward_at, at, {this->p_, input.value, target.value});
+    }
+};
+}
+typedef rows::multi_margin_loss<detail::as_objects> multi_margin_loss;
+}
+namespace nn {
+struct multilabel_margin_loss_options {
+    typedef multilabel_margin_loss_options self_;
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multilabel_margin_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multilabel_margin_loss_forward_at, at, {module, input.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multilabel_margin_loss : public detail::module_of<K,
+    tn_nn_multilabel_margin_loss_self> {
+  public:
+    explicit multilabel_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multilabel_margin_loss_args a = {reduction, dtype, device, 0};
+        this->made(tn_nn_multilabel_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_margin_loss(multilabel_margin_loss_options o, site at = site::here()) {
+        const tn_nn_multilabel_margin_loss_args a = {o.reduction, o.dtype, o.device, 0};
+        this->made(tn_nn_multilabel_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multilabel_margin_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multilabel_margin_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::multilabel_margin_loss<detail::as_objects> multilabel_margin_loss;
+}
+namespace nn {
+struct multilabel_soft_margin_loss_options {
+    typedef multilabel_soft_margin_loss_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one multilabel_soft_margin_loss_forward(tn_module *module, tensor_ref input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_multilabel_soft_margin_loss_forward_at, at, {module, input.value,
+        target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class multilabel_soft_margin_loss : public detail::module_of<K,
+    tn_nn_multilabel_soft_margin_loss_self> {
+  public:
+    explicit multilabel_soft_margin_loss(tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_multilabel_soft_margin_loss_args a = {weight.value, reduction, dtype, device,
+            0};
+        this->made(tn_nn_multilabel_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_soft_margin_loss(multilabel_soft_margin_loss_options o,
+        site at = site::here()) {
+        const tn_nn_multilabel_soft_margin_loss_args a = {o.weight.value, o.reduction, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_multilabel_soft_margin_loss_at(at.file, at.line, &a));
+    }
+    explicit multilabel_soft_margin_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "multilabel_soft_margin_loss", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_multilabel_soft_margin_loss_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref target, site at = site::here()) const {
+        return K::call(tn_nn_multilabel_soft_margin_loss_forward_at, at, {this->p_, input.value,
+            target.value});
+    }
+};
+}
+typedef rows::multilabel_soft_margin_loss<detail::as_objects> multilabel_soft_margin_loss;
+}
+namespace nn {
+struct poisson_nll_loss_options {
+    typedef poisson_nll_loss_options self_;
+    TNI_OPTION(flag, log_input, true)
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-08)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one poisson_nll_loss_forward(tn_module *module,
+    tensor_ref log_input, tensor_ref target, site at = site()) {
+    return K::call(tn_nn_poisson_nll_loss_forward_at, at, {module, log_input.value, target.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class poisson_nll_loss : public detail::module_of<K,
+    tn_nn_poisson_nll_loss_self> {
+  public:
+    explicit poisson_nll_loss(flag log_input = true, flag full = false, double eps = 1e-08,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_poisson_nll_loss_args a = {log_input.value, full.value, eps, reduction, dtype,
+            device, 0};
+        this->made(tn_nn_poisson_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit poisson_nll_loss(poisson_nll_loss_options o, site at = site::here()) {
+        const tn_nn_poisson_nll_loss_args a = {o.log_input.value, o.full.value, o.eps, o.reduction,
+            o.dtype, o.device, 0};
+        this->made(tn_nn_poisson_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit poisson_nll_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "poisson_nll_loss", at);
+    }
+    typename K::one operator()(tensor_ref log_input, tensor_ref target, site at = site::here())
+        const {
+        return K::call(tn_nn_poisson_nll_loss_forward_at, at, {this->p_, log_input.value,
+            target.value});
+    }
+};
+}
+typedef rows::poisson_nll_loss<detail::as_objects> poisson_nll_loss;
+}
+namespace nn {
+struct gaussian_nll_loss_options {
+    typedef gaussian_nll_loss_options self_;
+    TNI_OPTION(flag, full, false)
+    TNI_OPTION(double, eps, 1e-06)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one gaussian_nll_loss_forward(tn_module *module,
+    tensor_ref input, tensor_ref target, tensor_ref var, site at = site()) {
+    return K::call(tn_nn_gaussian_nll_loss_forward_at, at, {module, input.value, target.value,
+        var.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gaussian_nll_loss : public detail::module_of<K,
+    tn_nn_gaussian_nll_loss_self> {
+  public:
+    explicit gaussian_nll_loss(flag full = false, double eps = 1e-06,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gaussian_nll_loss_args a = {full.value, eps, reduction, dtype, device, 0};
+        this->made(tn_nn_gaussian_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit gaussian_nll_loss(gaussian_nll_loss_options o, site at = site::here()) {
+        const tn_nn_gaussian_nll_loss_args a = {o.full.value, o.eps, o.reduction, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_gaussian_nll_loss_at(at.file, at.line, &a));
+    }
+    explicit gaussian_nll_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "gaussian_nll_loss", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref target, tensor_ref var,
+        site at = site::here()) const {
+        return K::call(tn_nn_gaussian_nll_loss_forward_at, at, {this->p_, input.value, target.value,
+            var.value});
+    }
+};
+}
+typedef rows::gaussian_nll_loss<detail::as_objects> gaussian_nll_loss;
+}
+namespace nn {
 struct batch_norm1d_options {
     typedef batch_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -3954,6 +4174,26 @@ TNI_TN_END
     tn::nn::rows::triplet_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_triplet_margin_loss_forward(...) \
     tn::nn::triplet_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multi_margin_loss(...) \
+    tn::nn::rows::multi_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multi_margin_loss_forward(...) \
+    tn::nn::multi_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multilabel_margin_loss(...) \
+    tn::nn::rows::multilabel_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multilabel_margin_loss_forward(...) \
+    tn::nn::multilabel_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_multilabel_soft_margin_loss(...) \
+    tn::nn::rows::multilabel_soft_margin_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_multilabel_soft_margin_loss_forward(...) \
+    tn::nn::multilabel_soft_margin_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_poisson_nll_loss(...) \
+    tn::nn::rows::poisson_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_poisson_nll_loss_forward(...) \
+    tn::nn::poisson_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gaussian_nll_loss(...) \
+    tn::nn::rows::gaussian_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gaussian_nll_loss_forward(...) \
+    tn::nn::gaussian_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()

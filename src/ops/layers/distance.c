@@ -1,4 +1,5 @@
 /* distance.c - distances and angles between vectors, pair by pair. */
+#include "loss.h"
 #include "../../cpu/drive.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/layers.h"
@@ -24,13 +25,10 @@ TN_OPERATOR(pairwise_distance,
             .sample = "(4,3) (4,3) | (3) (2,3) 1 0.0 True | (2,5) (2,1) 3 | () () | (0,3) (0,3) | "
                       "(2,4) (2,4) inf | (2,4) (2,4) 0.25 | (3,40) (3,40)")
 
-/* x over its length along dim, which counts as at least eps; the gradient is that of the length
- * itself, as in torch. */
+/* x over its length along dim, which counts as at least eps. */
 static tn_tensor *cosine_direction(tn_tensor *x, int64_t dim, double eps) {
-    tn_tensor *length = tnp_linalg_vector_norm(x, 2, tni_ints(&dim, 1), true, TN_NO_DTYPE),
-              *value = tnp_detach(length), *limited;
-    limited = tnp_add(tnp_clamp_min_scalar(value, tn_float(eps)), tnp_sub(length, value, 1), 1);
-    return tnp_div(x, tnp_where(tnp_lt_scalar(value, tn_float(eps)), limited, length));
+    tn_tensor *length = tnp_linalg_vector_norm(x, 2, tni_ints(&dim, 1), true, TN_NO_DTYPE);
+    return tnp_div(x, tni_at_least(length, eps));
 }
 static bool cosine_similarity_compose(tn_frame *f) {
     TN_ARGS(cosine_similarity, a, f);

@@ -23,6 +23,13 @@ TN_PRIV bool tni_loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction) 
     return (f->out[0] = tni_loss_reduced(t, reduction)) != NULL;
 }
 
+TN_PRIV tn_tensor *tni_at_least(tn_tensor *t, double least) {
+    tn_tensor *value = tnp_detach(t), *limited;
+    /* t - value is 0, with t's gradient. */
+    limited = tnp_add(tnp_clamp_min_scalar(value, tn_float(least)), tnp_sub(t, value, 1), 1);
+    return tnp_where(tnp_lt_scalar(value, tn_float(least)), limited, t);
+}
+
 static bool loss_same_shape(tn_frame *f, const tn_tensor *input, const tn_tensor *target) {
     char a[128], b[128];
     if (tni_same_shape(input, target)) return true;

@@ -9,5 +9,8 @@
 TN_PRIV tn_tensor *tni_loss_reduced(tn_tensor *t, tn_reduction reduction);
 /* The same as the result of a composed row. */
 TN_PRIV bool tni_loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction);
+/* t, which counts as at least `least`; the gradient is t's own, as of torch's clamp_ without
+ * recording. */
+TN_PRIV tn_tensor *tni_at_least(tn_tensor *t, double least);
 
 #endif

@@ -8,6 +8,8 @@ from .module import Module
 
 _class_of = _rows.class_of
 
+_ELSEWHERE = {"TripletMarginWithDistanceLoss": "loss"}  # classes in Python, and their files
+
 __all__ = [
     "Identity",
     "Module",
@@ -16,22 +18,24 @@ __all__ = [
     "ParameterDict",
     "ParameterList",
     "Sequential",
+    *_ELSEWHERE,
     *_rows.names(),
 ]
 
 # Files of torch that programs import classes from: here this module has them all.
 for _file in (
-    "activation batchnorm conv dropout flatten fold instancenorm linear normalization pooling rnn "
-    "sparse upsampling".split()
+    "activation batchnorm conv distance dropout flatten fold instancenorm linear normalization "
+    "pooling rnn sparse upsampling".split()
 ):
     _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _sys.modules[__name__]
 
 
 def __getattr__(name):
-    if name in ("loss", "utils"):
+    if name in ("loss", "utils") or name in _ELSEWHERE:
         import importlib
 
-        return importlib.import_module("." + name, __name__)
+        module = importlib.import_module("." + _ELSEWHERE.get(name, name), __name__)
+        return getattr(module, name) if name in _ELSEWHERE else module
     cls = None if name.startswith("_") else _rows.get(name)
     if cls is None:
         from ..._missing import error

@@ -22,6 +22,9 @@ OPTIONS = {
     "LSTM": {"proj_size": (7, 0)},
     "MarginRankingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "MSELoss": {"size_average": (0, None), "reduce": (1, None)},
+    "MultiLabelMarginLoss": {"size_average": (0, None), "reduce": (1, None)},
+    "MultiLabelSoftMarginLoss": {"size_average": (1, None), "reduce": (2, None)},
+    "MultiMarginLoss": {"size_average": (3, None), "reduce": (4, None)},
     "MultiheadAttention": {
         "add_bias_kv": (4, False),
         "add_zero_attn": (5, False),
@@ -29,6 +32,7 @@ OPTIONS = {
         "vdim": (7, None),
     },
     "NLLLoss": {"size_average": (1, None), "reduce": (3, None)},
+    "PoissonNLLLoss": {"size_average": (2, None), "reduce": (4, None)},
     "SmoothL1Loss": {"size_average": (0, None), "reduce": (1, None)},
     "SoftMarginLoss": {"size_average": (0, None), "reduce": (1, None)},
     "TripletMarginLoss": {"size_average": (4, None), "reduce": (5, None)},

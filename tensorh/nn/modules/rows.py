@@ -180,6 +180,7 @@ _BATCH_NORM = {
 # What torch's class has and no row tells.
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
+    "GaussianNLLLoss": _by_function("gaussian_nll_loss", "full eps reduction"),
     "KLDivLoss": _by_function("kl_div", "reduction log_target"),
     "LSTM": {
         "__init__": _init_lstm,
