@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       3772  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4085  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  4255  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  4664  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1508,7 +1508,7 @@ typedef struct tn_nn_module_list_forward_args {
 } tn_nn_module_list_forward_args;
 #define tn_nn_module_list_forward(module, input) tn_forward(module, input)
 
-/* --- convolution and pooling over images (N, C, H, W) --- */
+/* --- convolutions and transposed ones over lines, images and volumes --- */
 
 /* Cross-correlation of lines with out_channels filters.
  *   schema  Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1,
@@ -1788,281 +1788,6 @@ TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *
 #define tn_nn_conv_transpose3d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose3d_forward, \
     .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
 #endif
-
-/* Largest element of each window; stride is kernel_size when not given.
- *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
- *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
- *           Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_max_pool2d(TN_DIMS(2)) */
-typedef struct tn_nn_max_pool2d_args {
-    tn_ints stride, padding, dilation;
-    bool return_indices, ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_max_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
-    const tn_nn_max_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_max_pool2d_self {
-    tn_module base;
-    tn_nn_max_pool2d_args o;
-} tn_nn_max_pool2d_self;
-typedef struct tn_nn_max_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_max_pool2d_forward_args;
-#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Mean of each window.
- *   schema  AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
- *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
- *           ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_avg_pool2d(TN_DIMS(2)) */
-typedef struct tn_nn_avg_pool2d_args {
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_avg_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
-    const tn_nn_avg_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
-    tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_avg_pool2d_self {
-    tn_module base;
-    tn_nn_avg_pool2d_args o;
-} tn_nn_avg_pool2d_self;
-typedef struct tn_nn_avg_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_avg_pool2d_forward_args;
-#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide the image into output_size parts.
- *   schema  AdaptiveAvgPool2d(int[2] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
-typedef struct tn_nn_adaptive_avg_pool2d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool2d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool2d_args o;
-} tn_nn_adaptive_avg_pool2d_self;
-typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool2d_forward_args;
-#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Largest element of each window of a line; stride is kernel_size when not given.
- *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
- *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
- *           Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_max_pool1d(TN_DIMS(2)) */
-typedef struct tn_nn_max_pool1d_args {
-    tn_ints stride, padding, dilation;
-    bool return_indices, ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_max_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
-    const tn_nn_max_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_max_pool1d_self {
-    tn_module base;
-    tn_nn_max_pool1d_args o;
-} tn_nn_max_pool1d_self;
-typedef struct tn_nn_max_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_max_pool1d_forward_args;
-#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean of each window of a line.
- *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
- *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
- *           device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
-typedef struct tn_nn_avg_pool1d_args {
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_avg_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
-    const tn_nn_avg_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_avg_pool1d_self {
-    tn_module base;
-    tn_nn_avg_pool1d_args o;
-} tn_nn_avg_pool1d_self;
-typedef struct tn_nn_avg_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_avg_pool1d_forward_args;
-#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide a line into output_size parts.
- *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
-typedef struct tn_nn_adaptive_avg_pool1d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool1d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool1d_args o;
-} tn_nn_adaptive_avg_pool1d_self;
-typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool1d_forward_args;
-#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide a volume into output_size parts.
- *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
-typedef struct tn_nn_adaptive_avg_pool3d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool3d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool3d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool3d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool3d_args o;
-} tn_nn_adaptive_avg_pool3d_self;
-typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool3d_forward_args;
-#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
-
-/* The norm_type-norm of each window of a line.
- *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
- *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
-typedef struct tn_nn_lp_pool1d_args {
-    tn_ints stride;
-    bool ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    double norm_type;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_lp_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
-    const tn_nn_lp_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
-    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
-    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_lp_pool1d_self {
-    tn_module base;
-    tn_nn_lp_pool1d_args o;
-} tn_nn_lp_pool1d_self;
-typedef struct tn_nn_lp_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_lp_pool1d_forward_args;
-#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
-
-/* The norm_type-norm of each window.
- *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
- *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
-typedef struct tn_nn_lp_pool2d_args {
-    tn_ints stride;
-    bool ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    double norm_type;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_lp_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
-    const tn_nn_lp_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
-    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
-    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_lp_pool2d_self {
-    tn_module base;
-    tn_nn_lp_pool2d_args o;
-} tn_nn_lp_pool2d_self;
-typedef struct tn_nn_lp_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_lp_pool2d_forward_args;
-#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
 
 /* --- distances and angles of pairs of vectors as modules --- */
 
@@ -3965,6 +3690,594 @@ typedef struct tn_nn_circular_pad3d_forward_args {
     tn_tensor *input;
 } tn_nn_circular_pad3d_forward_args;
 #define tn_nn_circular_pad3d_forward(module, input) tn_forward(module, input)
+
+/* --- pooling over windows of lines, images and volumes, and its way back --- */
+
+/* Largest element of each window; stride is kernel_size when not given.
+ *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool2d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool2d_self {
+    tn_module base;
+    tn_nn_max_pool2d_args o;
+} tn_nn_max_pool2d_self;
+typedef struct tn_nn_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool2d_forward_args;
+#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window.
+ *   schema  AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_avg_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool2d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool2d_self {
+    tn_module base;
+    tn_nn_avg_pool2d_args o;
+} tn_nn_avg_pool2d_self;
+typedef struct tn_nn_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool2d_forward_args;
+#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide the image into output_size parts.
+ *   schema  AdaptiveAvgPool2d(int[2] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool2d_args o;
+} tn_nn_adaptive_avg_pool2d_self;
+typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool2d_forward_args;
+#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window of a line; stride is kernel_size when not given.
+ *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_max_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool1d_self {
+    tn_module base;
+    tn_nn_max_pool1d_args o;
+} tn_nn_max_pool1d_self;
+typedef struct tn_nn_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool1d_forward_args;
+#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a line.
+ *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool1d_self {
+    tn_module base;
+    tn_nn_avg_pool1d_args o;
+} tn_nn_avg_pool1d_self;
+typedef struct tn_nn_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool1d_forward_args;
+#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a line into output_size parts.
+ *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_avg_pool1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool1d_args o;
+} tn_nn_adaptive_avg_pool1d_self;
+typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool1d_forward_args;
+#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a volume into output_size parts.
+ *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool3d_args o;
+} tn_nn_adaptive_avg_pool3d_self;
+typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool3d_forward_args;
+#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window of a line.
+ *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
+    const tn_nn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool1d_self {
+    tn_module base;
+    tn_nn_lp_pool1d_args o;
+} tn_nn_lp_pool1d_self;
+typedef struct tn_nn_lp_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool1d_forward_args;
+#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window.
+ *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
+    const tn_nn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool2d_self {
+    tn_module base;
+    tn_nn_lp_pool2d_args o;
+} tn_nn_lp_pool2d_self;
+typedef struct tn_nn_lp_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool2d_forward_args;
+#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window of a volume; stride is kernel_size when not given.
+ *   schema  MaxPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_max_pool3d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool3d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool3d_at(const char *file, int line,
+    const tn_nn_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool3d_self {
+    tn_module base;
+    tn_nn_max_pool3d_args o;
+} tn_nn_max_pool3d_self;
+typedef struct tn_nn_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool3d_forward_args;
+#define tn_nn_max_pool3d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a volume.
+ *   schema  AvgPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_avg_pool3d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool3d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool3d_at(const char *file, int line,
+    const tn_nn_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool3d_self {
+    tn_module base;
+    tn_nn_avg_pool3d_args o;
+} tn_nn_avg_pool3d_self;
+typedef struct tn_nn_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool3d_forward_args;
+#define tn_nn_avg_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window of a volume.
+ *   schema  LPPool3d(float norm_type, int[3] kernel_size, int[3]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_lp_pool3d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool3d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool3d_at(const char *file, int line,
+    const tn_nn_lp_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool3d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool3d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool3d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool3d_self {
+    tn_module base;
+    tn_nn_lp_pool3d_args o;
+} tn_nn_lp_pool3d_self;
+typedef struct tn_nn_lp_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool3d_forward_args;
+#define tn_nn_lp_pool3d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide a line into output_size parts.
+ *   schema  AdaptiveMaxPool1d(int[1] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_max_pool1d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool1d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool1d_args o;
+} tn_nn_adaptive_max_pool1d_self;
+typedef struct tn_nn_adaptive_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool1d_forward_args;
+#define tn_nn_adaptive_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide an image into output_size parts.
+ *   schema  AdaptiveMaxPool2d(int[2] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_adaptive_max_pool2d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool2d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool2d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool2d_args o;
+} tn_nn_adaptive_max_pool2d_self;
+typedef struct tn_nn_adaptive_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool2d_forward_args;
+#define tn_nn_adaptive_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide a volume into output_size parts.
+ *   schema  AdaptiveMaxPool3d(int[3] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_max_pool3d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool3d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool3d_args o;
+} tn_nn_adaptive_max_pool3d_self;
+typedef struct tn_nn_adaptive_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool3d_forward_args;
+#define tn_nn_adaptive_max_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of pooled lines at the places that indices name, among zeros; they are those of
+ * max_pool1d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, L') -> (N, C, L)
+ *   example tn_nn_max_unpool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool1d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool1d_at(const char *file, int line,
+    const tn_nn_max_unpool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool1d_self {
+    tn_module base;
+    tn_nn_max_unpool1d_args o;
+} tn_nn_max_unpool1d_self;
+
+typedef struct tn_nn_max_unpool1d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool1d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool1d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool1d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool1d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool1d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool1d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
+
+/* The elements of pooled images at the places that indices name, among zeros; they are those of
+ * max_pool2d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, H', W') -> (N, C, H, W)
+ *   example tn_nn_max_unpool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool2d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool2d_at(const char *file, int line,
+    const tn_nn_max_unpool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool2d_self {
+    tn_module base;
+    tn_nn_max_unpool2d_args o;
+} tn_nn_max_unpool2d_self;
+
+typedef struct tn_nn_max_unpool2d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool2d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool2d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool2d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool2d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool2d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool2d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
+
+/* The elements of pooled volumes at the places that indices name, among zeros; they are those of
+ * max_pool3d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, D', H', W') -> (N, C, D, H, W)
+ *   example tn_nn_max_unpool3d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool3d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool3d_at(const char *file, int line,
+    const tn_nn_max_unpool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool3d_self {
+    tn_module base;
+    tn_nn_max_unpool3d_args o;
+} tn_nn_max_unpool3d_self;
+
+typedef struct tn_nn_max_unpool3d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool3d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool3d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool3d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool3d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool3d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
 
 /* --- LSTM --- */
 
@@ -6836,310 +7149,6 @@ template <class K> class conv_transpose3d : public detail::module_of<K,
 typedef rows::conv_transpose3d<detail::as_objects> conv_transpose3d;
 }
 namespace nn {
-struct max_pool2d_options {
-    typedef max_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_size_list, dilation, {1})
-    TNI_OPTION(flag, return_indices, false)
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
-  public:
-    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
-        const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
-            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
-    }
-    explicit max_pool2d(size_list kernel_size, max_pool2d_options o, site at = site::here()) {
-        const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
-    }
-    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : max_pool2d(size_list(l), max_pool2d_options(), at) {}
-    explicit max_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "max_pool2d", at);
-    }
-};
-}
-typedef rows::max_pool2d<detail::as_objects> max_pool2d;
-}
-namespace nn {
-struct avg_pool2d_options {
-    typedef avg_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(flag, count_include_pad, true)
-    TNI_OPTION(integer, divisor_override, TN_NONE)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
-  public:
-    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
-            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool2d(size_list kernel_size, avg_pool2d_options o, site at = site::here()) {
-        const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
-            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
-            kernel_size.value};
-        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
-    explicit avg_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "avg_pool2d", at);
-    }
-};
-}
-typedef rows::avg_pool2d<detail::as_objects> avg_pool2d;
-}
-namespace nn {
-struct adaptive_avg_pool2d_options {
-    typedef adaptive_avg_pool2d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool2d_self> {
-  public:
-    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool2d(size_list output_size, adaptive_avg_pool2d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
-    explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool2d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
-}
-namespace nn {
-struct max_pool1d_options {
-    typedef max_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
-    TNI_OPTION(flag, return_indices, false)
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
-  public:
-    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
-        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
-            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
-    }
-    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
-        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
-    }
-    explicit max_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "max_pool1d", at);
-    }
-};
-}
-typedef rows::max_pool1d<detail::as_objects> max_pool1d;
-}
-namespace nn {
-struct avg_pool1d_options {
-    typedef avg_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(flag, count_include_pad, true)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
-  public:
-    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
-            count_include_pad.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
-        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
-            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "avg_pool1d", at);
-    }
-};
-}
-typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
-}
-namespace nn {
-struct adaptive_avg_pool1d_options {
-    typedef adaptive_avg_pool1d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool1d_self> {
-  public:
-    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool1d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
-}
-namespace nn {
-struct adaptive_avg_pool3d_options {
-    typedef adaptive_avg_pool3d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool3d_self> {
-  public:
-    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
-        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
-    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool3d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
-}
-namespace nn {
-struct lp_pool1d_options {
-    typedef lp_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
-  public:
-    explicit lp_pool1d(double norm_type, int_list kernel_size,
-        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
-            kernel_size.value};
-        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
-        site at = site::here()) {
-        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
-            norm_type, kernel_size.value};
-        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "lp_pool1d", at);
-    }
-};
-}
-typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
-}
-namespace nn {
-struct lp_pool2d_options {
-    typedef lp_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
-  public:
-    explicit lp_pool2d(double norm_type, size_list kernel_size,
-        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
-            kernel_size.value};
-        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
-        site at = site::here()) {
-        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
-            norm_type, kernel_size.value};
-        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "lp_pool2d", at);
-    }
-};
-}
-typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
-}
-namespace nn {
 struct cosine_similarity_options {
     typedef cosine_similarity_options self_;
     TNI_OPTION(integer, dim, 1)
@@ -9086,6 +9095,701 @@ template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circ
 typedef rows::circular_pad3d<detail::as_objects> circular_pad3d;
 }
 namespace nn {
+struct max_pool2d_options {
+    typedef max_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
+  public:
+    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(size_list kernel_size, max_pool2d_options o, site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool2d(size_list(l), max_pool2d_options(), at) {}
+    explicit max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool2d", at);
+    }
+};
+}
+typedef rows::max_pool2d<detail::as_objects> max_pool2d;
+}
+namespace nn {
+struct avg_pool2d_options {
+    typedef avg_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(integer, divisor_override, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
+  public:
+    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(size_list kernel_size, avg_pool2d_options o, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
+    explicit avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool2d", at);
+    }
+};
+}
+typedef rows::avg_pool2d<detail::as_objects> avg_pool2d;
+}
+namespace nn {
+struct adaptive_avg_pool2d_options {
+    typedef adaptive_avg_pool2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool2d_self> {
+  public:
+    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(size_list output_size, adaptive_avg_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
+    explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool2d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
+}
+namespace nn {
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
+  public:
+    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool1d", at);
+    }
+};
+}
+typedef rows::max_pool1d<detail::as_objects> max_pool1d;
+}
+namespace nn {
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
+  public:
+    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool1d", at);
+    }
+};
+}
+typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool1d_options {
+    typedef adaptive_avg_pool1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool1d_self> {
+  public:
+    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool3d_options {
+    typedef adaptive_avg_pool3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool3d_self> {
+  public:
+    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
+    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
+}
+namespace nn {
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
+  public:
+    explicit lp_pool1d(double norm_type, int_list kernel_size,
+        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool1d", at);
+    }
+};
+}
+typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
+}
+namespace nn {
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
+  public:
+    explicit lp_pool2d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool2d", at);
+    }
+};
+}
+typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
+}
+namespace nn {
+struct max_pool3d_options {
+    typedef max_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool3d : public detail::module_of<K, tn_nn_max_pool3d_self> {
+  public:
+    explicit max_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool3d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit max_pool3d(size_list kernel_size, max_pool3d_options o, site at = site::here()) {
+        const tn_nn_max_pool3d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool3d(size_list(l), max_pool3d_options(), at) {}
+    explicit max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool3d", at);
+    }
+};
+}
+typedef rows::max_pool3d<detail::as_objects> max_pool3d;
+}
+namespace nn {
+struct avg_pool3d_options {
+    typedef avg_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(integer, divisor_override, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool3d : public detail::module_of<K, tn_nn_avg_pool3d_self> {
+  public:
+    explicit avg_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool3d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool3d(size_list kernel_size, avg_pool3d_options o, site at = site::here()) {
+        const tn_nn_avg_pool3d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool3d(size_list(l), avg_pool3d_options(), at) {}
+    explicit avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool3d", at);
+    }
+};
+}
+typedef rows::avg_pool3d<detail::as_objects> avg_pool3d;
+}
+namespace nn {
+struct lp_pool3d_options {
+    typedef lp_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool3d : public detail::module_of<K, tn_nn_lp_pool3d_self> {
+  public:
+    explicit lp_pool3d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool3d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool3d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool3d(double norm_type, size_list kernel_size, lp_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool3d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool3d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool3d", at);
+    }
+};
+}
+typedef rows::lp_pool3d<detail::as_objects> lp_pool3d;
+}
+namespace nn {
+struct adaptive_max_pool1d_options {
+    typedef adaptive_max_pool1d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool1d_self> {
+  public:
+    explicit adaptive_max_pool1d(int_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool1d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool1d(int_list output_size, adaptive_max_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool1d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool1d<detail::as_objects> adaptive_max_pool1d;
+}
+namespace nn {
+struct adaptive_max_pool2d_options {
+    typedef adaptive_max_pool2d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool2d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool2d_self> {
+  public:
+    explicit adaptive_max_pool2d(size_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool2d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool2d(size_list output_size, adaptive_max_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool2d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_max_pool2d(size_list(l), adaptive_max_pool2d_options(), at) {}
+    explicit adaptive_max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool2d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool2d<detail::as_objects> adaptive_max_pool2d;
+}
+namespace nn {
+struct adaptive_max_pool3d_options {
+    typedef adaptive_max_pool3d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool3d_self> {
+  public:
+    explicit adaptive_max_pool3d(size_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool3d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool3d(size_list output_size, adaptive_max_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool3d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_max_pool3d(size_list(l), adaptive_max_pool3d_options(), at) {}
+    explicit adaptive_max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool3d<detail::as_objects> adaptive_max_pool3d;
+}
+namespace nn {
+struct max_unpool1d_options {
+    typedef max_unpool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool1d_forward_options {
+    typedef max_unpool1d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool1d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool1d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool1d : public detail::module_of<K, tn_nn_max_unpool1d_self> {
+  public:
+    explicit max_unpool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool1d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool1d(int_list kernel_size, max_unpool1d_options o, site at = site::here()) {
+        const tn_nn_max_unpool1d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool1d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool1d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool1d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool1d<detail::as_objects> max_unpool1d;
+}
+namespace nn {
+struct max_unpool2d_options {
+    typedef max_unpool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool2d_forward_options {
+    typedef max_unpool2d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool2d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool2d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool2d : public detail::module_of<K, tn_nn_max_unpool2d_self> {
+  public:
+    explicit max_unpool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool2d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool2d(size_list kernel_size, max_unpool2d_options o, site at = site::here()) {
+        const tn_nn_max_unpool2d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_unpool2d(size_list(l), max_unpool2d_options(), at) {}
+    explicit max_unpool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool2d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool2d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool2d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool2d<detail::as_objects> max_unpool2d;
+}
+namespace nn {
+struct max_unpool3d_options {
+    typedef max_unpool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool3d_forward_options {
+    typedef max_unpool3d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool3d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool3d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_unpool3d_self> {
+  public:
+    explicit max_unpool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool3d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool3d(size_list kernel_size, max_unpool3d_options o, site at = site::here()) {
+        const tn_nn_max_unpool3d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_unpool3d(size_list(l), max_unpool3d_options(), at) {}
+    explicit max_unpool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool3d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool3d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool3d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool3d<detail::as_objects> max_unpool3d;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -9660,18 +10364,6 @@ TNI_TN_END
     tn::nn::rows::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_conv_transpose3d_forward(...) \
     tn::nn::conv_transpose3d_forward<tn::detail::as_c>(__VA_ARGS__)
-#define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool2d(...) \
-    tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool1d(...) \
-    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool3d(...) \
-    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cosine_similarity(...) \
     tn::nn::rows::cosine_similarity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cosine_similarity_forward(...) \
@@ -9793,6 +10485,36 @@ TNI_TN_END
     tn::nn::rows::circular_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_circular_pad3d(...) \
     tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool2d(...) \
+    tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool1d(...) \
+    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool3d(...) \
+    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool3d(...) tn::nn::rows::max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool3d(...) tn::nn::rows::avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool3d(...) tn::nn::rows::lp_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool1d(...) \
+    tn::nn::rows::adaptive_max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool2d(...) \
+    tn::nn::rows::adaptive_max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool3d(...) \
+    tn::nn::rows::adaptive_max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool1d(...) tn::nn::rows::max_unpool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool1d_forward(...) \
+    tn::nn::max_unpool1d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_max_unpool2d(...) tn::nn::rows::max_unpool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool2d_forward(...) \
+    tn::nn::max_unpool2d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_max_unpool3d(...) tn::nn::rows::max_unpool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool3d_forward(...) \
+    tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
@@ -10247,13 +10969,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 992ecd1eae38 is the hash of the chapters above: who includes this refers to a symbol of
+/* cb9fc07d7320 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_992ecd1eae38;
+TN_API const char tn_nn_layout_cb9fc07d7320;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_992ecd1eae38;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cb9fc07d7320;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10271,7 +10993,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_992ecd1eae38 = 1;
+const char tn_nn_layout_cb9fc07d7320 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -13796,7 +14518,7 @@ TN_MODULE(
     .sample =
         "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
 
-/* src/nn/conv.c - convolution and pooling over images (N, C, H, W) */
+/* src/nn/conv.c - convolutions and transposed ones over lines, images and volumes */
 
 static bool conv_module_options(int64_t in, int64_t out, int64_t groups, bool mode_fits) {
     if (groups < 1 || in % groups || out % groups)
@@ -13995,146 +14717,6 @@ TN_MODULE(
               "(1,2,3,2,3)")
 #undef CONV_MODULE
 #undef CONV_TRANSPOSE_FORWARD
-
-static bool max_pool2d_build(tn_module *m) {
-    TN_SELF(max_pool2d, s, m);
-    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
-}
-static bool max_pool2d_forward(tn_mframe *f) {
-    TN_FORWARD(max_pool2d, s, a, f);
-    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
-                               s->o.ceil_mode);
-    return f->out[0] != NULL;
-}
-TN_MODULE(max_pool2d,
-          "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
-          "bool return_indices=False, bool ceil_mode=False)",
-          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
-                 .example = "tn_nn_max_pool2d(TN_DIMS(2))"),
-          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
-          .build = max_pool2d_build, .forward = max_pool2d_forward,
-          .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
-
-static bool avg_pool2d_build(tn_module *m) {
-    TN_SELF(avg_pool2d, s, m);
-    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return true;
-}
-static bool avg_pool2d_forward(tn_mframe *f) {
-    TN_FORWARD(avg_pool2d, s, a, f);
-    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
-                               s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
-    return f->out[0] != NULL;
-}
-TN_MODULE(
-    avg_pool2d,
-    "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-    "bool count_include_pad=True, int? divisor_override=None)",
-    TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
-           .example = "tn_nn_avg_pool2d(TN_DIMS(2))"),
-    .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
-    .forward = avg_pool2d_forward,
-    .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
-
-static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
-    TN_FORWARD(adaptive_avg_pool2d, s, a, f);
-    return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
-}
-TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
-          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
-                 .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
-          .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
-          .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
-
-static bool max_pool1d_build(tn_module *m) {
-    TN_SELF(max_pool1d, s, m);
-    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
-}
-static bool max_pool1d_forward(tn_mframe *f) {
-    TN_FORWARD(max_pool1d, s, a, f);
-    f->out[0] = tnp_max_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
-                               s->o.ceil_mode);
-    return f->out[0] != NULL;
-}
-TN_MODULE(
-    max_pool1d,
-    "MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
-    "bool return_indices=False, bool ceil_mode=False)",
-    TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')", .example = "tn_nn_max_pool1d(TN_DIMS(2))"),
-    .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool1d_build,
-    .forward = max_pool1d_forward, .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
-
-static bool avg_pool1d_build(tn_module *m) {
-    TN_SELF(avg_pool1d, s, m);
-    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return true;
-}
-static bool avg_pool1d_forward(tn_mframe *f) {
-    TN_FORWARD(avg_pool1d, s, a, f);
-    f->out[0] = tnp_avg_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
-                               s->o.ceil_mode, s->o.count_include_pad);
-    return f->out[0] != NULL;
-}
-TN_MODULE(avg_pool1d,
-          "AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
-          "ceil_mode=False, bool count_include_pad=True)",
-          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
-                 .example = "tn_nn_avg_pool1d(TN_DIMS(2))"),
-          .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = avg_pool1d_build,
-          .forward = avg_pool1d_forward,
-          .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
-
-static bool adaptive_avg_pool1d_forward(tn_mframe *f) {
-    TN_FORWARD(adaptive_avg_pool1d, s, a, f);
-    return (f->out[0] = tnp_adaptive_avg_pool1d(a->input, s->o.output_size)) != NULL;
-}
-TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
-          TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
-                 .example = "tn_nn_adaptive_avg_pool1d(TN_DIMS(4))"),
-          .repr = "output_size=", .forward = adaptive_avg_pool1d_forward,
-          .sample = "[1]: (2,3,6) | [3]: (2,5)")
-
-static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
-    TN_FORWARD(adaptive_avg_pool3d, s, a, f);
-    return (f->out[0] = tnp_adaptive_avg_pool3d(a->input, s->o.output_size)) != NULL;
-}
-TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
-          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
-                 .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
-          .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
-          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
-
-static bool lp_pool1d_forward(tn_mframe *f) {
-    TN_FORWARD(lp_pool1d, s, a, f);
-    f->out[0] =
-        tnp_lp_pool1d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
-    return f->out[0] != NULL;
-}
-TN_MODULE(lp_pool1d,
-          "LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool "
-          "ceil_mode=False)",
-          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
-                 .example = "tn_nn_lp_pool1d(2, TN_DIMS(3))"),
-          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool1d_forward,
-          .sample = "2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)")
-
-static bool lp_pool2d_forward(tn_mframe *f) {
-    TN_FORWARD(lp_pool2d, s, a, f);
-    f->out[0] =
-        tnp_lp_pool2d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
-    return f->out[0] != NULL;
-}
-TN_MODULE(lp_pool2d,
-          "LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool "
-          "ceil_mode=False)",
-          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
-                 .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
-          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
-          .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
 
 /* src/nn/distance.c - distances and angles of pairs of vectors as modules */
 
@@ -14775,6 +15357,283 @@ TN_MODULE(local_response_norm,
                  .example = "tn_nn_local_response_norm(2)"),
           .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
           .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
+
+/* src/nn/pool.c - pooling over windows of lines, images and volumes, and its way back */
+
+static bool max_pool2d_build(tn_module *m) {
+    TN_SELF(max_pool2d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+static bool max_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool2d, s, a, f);
+    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(max_pool2d,
+          "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+          "bool return_indices=False, bool ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_max_pool2d(TN_DIMS(2))"),
+          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
+          .build = max_pool2d_build, .forward = max_pool2d_forward,
+          .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
+
+static bool avg_pool2d_build(tn_module *m) {
+    TN_SELF(avg_pool2d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool2d, s, a, f);
+    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    avg_pool2d,
+    "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None)",
+    TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+           .example = "tn_nn_avg_pool2d(TN_DIMS(2))"),
+    .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
+    .forward = avg_pool2d_forward,
+    .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
+
+static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool2d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
+}
+TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
+          .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+
+static bool max_pool1d_build(tn_module *m) {
+    TN_SELF(max_pool1d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+static bool max_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool1d, s, a, f);
+    f->out[0] = tnp_max_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    max_pool1d,
+    "MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
+    "bool return_indices=False, bool ceil_mode=False)",
+    TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')", .example = "tn_nn_max_pool1d(TN_DIMS(2))"),
+    .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool1d_build,
+    .forward = max_pool1d_forward, .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool avg_pool1d_build(tn_module *m) {
+    TN_SELF(avg_pool1d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool1d, s, a, f);
+    f->out[0] = tnp_avg_pool1d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad);
+    return f->out[0] != NULL;
+}
+TN_MODULE(avg_pool1d,
+          "AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
+          "ceil_mode=False, bool count_include_pad=True)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_avg_pool1d(TN_DIMS(2))"),
+          .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = avg_pool1d_build,
+          .forward = avg_pool1d_forward,
+          .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+
+static bool adaptive_avg_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool1d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool1d(a->input, s->o.output_size)) != NULL;
+}
+TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool1d(TN_DIMS(4))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool1d_forward,
+          .sample = "[1]: (2,3,6) | [3]: (2,5)")
+
+static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool3d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool3d(a->input, s->o.output_size)) != NULL;
+}
+TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
+          .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
+          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+
+static bool lp_pool1d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool1d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool1d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(lp_pool1d,
+          "LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
+                 .example = "tn_nn_lp_pool1d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool1d_forward,
+          .sample = "2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)")
+
+static bool lp_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool2d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool2d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(lp_pool2d,
+          "LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
+          .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
+
+static bool max_pool3d_build(tn_module *m) {
+    TN_SELF(max_pool3d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+static bool max_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool3d, s, a, f);
+    f->out[0] = tnp_max_pool3d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(max_pool3d,
+          "MaxPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, "
+          "bool return_indices=False, bool ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, D', H', W')",
+                 .example = "tn_nn_max_pool3d(TN_DIMS(2))"),
+          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
+          .build = max_pool3d_build, .forward = max_pool3d_forward,
+          .sample = "[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)")
+
+static bool avg_pool3d_build(tn_module *m) {
+    TN_SELF(avg_pool3d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool3d, s, a, f);
+    f->out[0] = tnp_avg_pool3d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    avg_pool3d,
+    "AvgPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None)",
+    TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, D', H', W')",
+           .example = "tn_nn_avg_pool3d(TN_DIMS(2))"),
+    .repr = "kernel_size=, stride=, padding=", .build = avg_pool3d_build,
+    .forward = avg_pool3d_forward,
+    .sample = "[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)")
+
+static bool lp_pool3d_forward(tn_mframe *f) {
+    TN_FORWARD(lp_pool3d, s, a, f);
+    f->out[0] =
+        tnp_lp_pool3d(a->input, s->o.norm_type, s->o.kernel_size, s->o.stride, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+TN_MODULE(lp_pool3d,
+          "LPPool3d(float norm_type, int[3] kernel_size, int[3]? stride=None, bool "
+          "ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, D', H', W')",
+                 .example = "tn_nn_lp_pool3d(2, TN_DIMS(3))"),
+          .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool3d_forward,
+          .sample = "2 [2]: (1,2,4,2,3) | 2 [3,2,1] stride=[2]: (2,3,4,3)")
+
+#define POOL_MODULE_ADAPTIVE(name)                                                      \
+    static bool name##_build(tn_module *m) {                                            \
+        TN_SELF(name, s, m);                                                            \
+        return !s->o.return_indices ||                                                  \
+               tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
+    }                                                                                   \
+    static bool name##_forward(tn_mframe *f) {                                          \
+        TN_FORWARD(name, s, a, f);                                                      \
+        return (f->out[0] = tnp_##name(a->input, s->o.output_size).result) != NULL;     \
+    }
+
+POOL_MODULE_ADAPTIVE(adaptive_max_pool1d)
+TN_MODULE(adaptive_max_pool1d, "AdaptiveMaxPool1d(int[1] output_size, bool return_indices=False)",
+          TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_max_pool1d(TN_DIMS(4))"),
+          .repr = "output_size=", .build = adaptive_max_pool1d_build,
+          .forward = adaptive_max_pool1d_forward, .sample = "[1]: (2,3,6) | [3]: (2,5)")
+
+POOL_MODULE_ADAPTIVE(adaptive_max_pool2d)
+TN_MODULE(adaptive_max_pool2d, "AdaptiveMaxPool2d(int[2] output_size, bool return_indices=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_max_pool2d(TN_DIMS(2))"),
+          .repr = "output_size=", .build = adaptive_max_pool2d_build,
+          .forward = adaptive_max_pool2d_forward, .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+
+POOL_MODULE_ADAPTIVE(adaptive_max_pool3d)
+TN_MODULE(adaptive_max_pool3d, "AdaptiveMaxPool3d(int[3] output_size, bool return_indices=False)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_max_pool3d(TN_DIMS(1))"),
+          .repr = "output_size=", .build = adaptive_max_pool3d_build,
+          .forward = adaptive_max_pool3d_forward,
+          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+#undef POOL_MODULE_ADAPTIVE
+
+#define POOL_MODULE_BACK(name)                                                                    \
+    static bool name##_build(tn_module *m) {                                                      \
+        TN_SELF(name, s, m);                                                                      \
+                                                                            \
+        if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;                          \
+        return true;                                                                              \
+    }                                                                                             \
+    static bool name##_forward(tn_mframe *f) {                                                    \
+        TN_FORWARD(name, s, a, f);                                                                \
+        f->out[0] = tnp_##name(a->input, a->indices, s->o.kernel_size, s->o.stride, s->o.padding, \
+                               a->output_size);                                                   \
+        return f->out[0] != NULL;                                                                 \
+    }
+
+POOL_MODULE_BACK(max_unpool1d)
+TN_MODULE(max_unpool1d, "MaxUnpool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0)",
+          TN_DOC(.shapes = "input, indices (N, C, L') -> (N, C, L)",
+                 .example = "tn_nn_max_unpool1d(TN_DIMS(2))"),
+          .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
+          .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = max_unpool1d_build,
+          .forward = max_unpool1d_forward,
+          .sample = "[2]: (2,3,4) (2,3,4):i64:permutation | [3] stride=[2] padding=[1]: (2,5) "
+                    "(2,5):i64:permutation")
+
+POOL_MODULE_BACK(max_unpool2d)
+TN_MODULE(max_unpool2d, "MaxUnpool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0)",
+          TN_DOC(.shapes = "input, indices (N, C, H', W') -> (N, C, H, W)",
+                 .example = "tn_nn_max_unpool2d(TN_DIMS(2))"),
+          .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
+          .repr = "kernel_size[2]=, stride[2]=, padding[2]=", .build = max_unpool2d_build,
+          .forward = max_unpool2d_forward,
+          .sample = "[2]: (2,3,1,4) (2,3,1,4):i64:permutation | [3,2] stride=[2]: (1,2,1,5) "
+                    "(1,2,1,5):i64:permutation")
+
+POOL_MODULE_BACK(max_unpool3d)
+TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0)",
+          TN_DOC(.shapes = "input, indices (N, C, D', H', W') -> (N, C, D, H, W)",
+                 .example = "tn_nn_max_unpool3d(TN_DIMS(2))"),
+          .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
+          .repr = "kernel_size[3]=, stride[3]=, padding[3]=", .build = max_unpool3d_build,
+          .forward = max_unpool3d_forward,
+          .sample = "[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation | [3,2,1] stride=[2]: (1,1,1,4) "
+                    "(1,1,1,4):i64:permutation")
+#undef POOL_MODULE_BACK
 
 /* src/nn/recurrent.c - LSTM */
 
@@ -19084,255 +19943,6 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose3d) = {"ConvTranspose3d", &tni_ma
     NULL, 2, 0, offsetof(tn_nn_conv_transpose3d_self, o)};
 TNI_PRIVATE_END
 
-TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool2d);
-static const tn_param tni_params_nn_max_pool2d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, stride), 0,
-     2, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, padding), 0, 2, NULL},
-    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dilation), 0, 2, NULL},
-    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, return_indices), 0,
-     -1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_max_pool2d_padding[] = {0};
-static const int64_t tni_list_nn_max_pool2d_dilation[] = {1};
-static const tn_nn_max_pool2d_args tni_defaults_nn_max_pool2d = {{NULL, -1},
-    {tni_list_nn_max_pool2d_padding, 1}, {tni_list_nn_max_pool2d_dilation, 1}, false, false,
-    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_max_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
-    tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_max_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool2d);
-static const tn_param tni_params_nn_avg_pool2d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, stride), 0,
-     2, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, padding), 0, 2, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
-     count_include_pad), 0, -1, NULL},
-    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
-     divisor_override), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_avg_pool2d_padding[] = {0};
-static const tn_nn_avg_pool2d_args tni_defaults_nn_avg_pool2d = {{NULL, -1},
-    {tni_list_nn_avg_pool2d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
-    0}};
-static const char *const tni_names_nn_avg_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
-    tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_avg_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool2d);
-static const tn_param tni_params_nn_adaptive_avg_pool2d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool2d_args, output_size), 0, 2,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool2d_args tni_defaults_nn_adaptive_avg_pool2d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
-    &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
-static const tn_param tni_params_nn_max_pool1d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
-     1, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
-    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
-    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
-     -1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
-static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
-static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
-    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
-    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_max_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
-    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
-static const tn_param tni_params_nn_avg_pool1d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
-     1, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
-     count_include_pad), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
-static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
-    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_avg_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
-    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
-static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
-    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
-static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
-    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
-static const tn_param tni_params_nn_lp_pool1d[] = {
-    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
-     1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
-     0, -1, NULL},
-};
-static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
-    TN_NO_DEVICE, 0, {NULL, 0}};
-static const char *const tni_names_nn_lp_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
-    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
-static const tn_param tni_params_nn_lp_pool2d[] = {
-    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
-     2, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
-     0, -1, NULL},
-};
-static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
-    TN_NO_DEVICE, 0, {NULL, 0}};
-static const char *const tni_names_nn_lp_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
-    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
-TNI_PRIVATE_END
-
 TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_similarity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_similarity);
 static const tn_param tni_params_nn_cosine_similarity[] = {
@@ -21037,6 +21647,549 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad3d) = {"CircularPad3d", &tni_make_c
     NULL, 0, 0, offsetof(tn_nn_circular_pad3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool2d);
+static const tn_param tni_params_nn_max_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dilation), 0, 2, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool2d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool2d_dilation[] = {1};
+static const tn_nn_max_pool2d_args tni_defaults_nn_max_pool2d = {{NULL, -1},
+    {tni_list_nn_max_pool2d_padding, 1}, {tni_list_nn_max_pool2d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
+    tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool2d);
+static const tn_param tni_params_nn_avg_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, padding), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     divisor_override), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool2d_padding[] = {0};
+static const tn_nn_avg_pool2d_args tni_defaults_nn_avg_pool2d = {{NULL, -1},
+    {tni_list_nn_avg_pool2d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
+    tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool2d);
+static const tn_param tni_params_nn_adaptive_avg_pool2d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool2d_args, output_size), 0, 2,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool2d_args tni_defaults_nn_adaptive_avg_pool2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
+    &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
+static const tn_param tni_params_nn_max_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
+static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
+    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
+    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
+static const tn_param tni_params_nn_avg_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
+     count_include_pad), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
+static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
+    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
+    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
+static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
+    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
+static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
+    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
+static const tn_param tni_params_nn_lp_pool1d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
+     1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
+    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
+static const tn_param tni_params_nn_lp_pool2d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
+     2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
+    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool3d);
+static const tn_param tni_params_nn_max_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, stride), 0,
+     3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, dilation), 0, 3, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool3d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool3d_dilation[] = {1};
+static const tn_nn_max_pool3d_args tni_defaults_nn_max_pool3d = {{NULL, -1},
+    {tni_list_nn_max_pool3d_padding, 1}, {tni_list_nn_max_pool3d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool3d = {tni_params_nn_max_pool3d, &tni_defaults_nn_max_pool3d,
+    tni_names_nn_max_pool3d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool3d) = {"MaxPool3d", &tni_make_max_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool3d);
+static const tn_param tni_params_nn_avg_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, stride), 0,
+     3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, padding), 0, 3, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args,
+     divisor_override), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool3d_padding[] = {0};
+static const tn_nn_avg_pool3d_args tni_defaults_nn_avg_pool3d = {{NULL, -1},
+    {tni_list_nn_avg_pool3d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool3d = {tni_params_nn_avg_pool3d, &tni_defaults_nn_avg_pool3d,
+    tni_names_nn_avg_pool3d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool3d) = {"AvgPool3d", &tni_make_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool3d);
+static const tn_param tni_params_nn_lp_pool3d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool3d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, stride), 0,
+     3, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool3d_args tni_defaults_nn_lp_pool3d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool3d = {tni_params_nn_lp_pool3d, &tni_defaults_nn_lp_pool3d,
+    tni_names_nn_lp_pool3d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool3d) = {"LPPool3d", &tni_make_lp_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool1d);
+static const tn_param tni_params_nn_adaptive_max_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool1d_args tni_defaults_nn_adaptive_max_pool1d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool1d = {tni_params_nn_adaptive_max_pool1d,
+    &tni_defaults_nn_adaptive_max_pool1d, tni_names_nn_adaptive_max_pool1d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool1d) = {"AdaptiveMaxPool1d", &tni_make_adaptive_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool2d);
+static const tn_param tni_params_nn_adaptive_max_pool2d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool2d_args, output_size), 0, 2,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool2d_args tni_defaults_nn_adaptive_max_pool2d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool2d = {tni_params_nn_adaptive_max_pool2d,
+    &tni_defaults_nn_adaptive_max_pool2d, tni_names_nn_adaptive_max_pool2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool2d) = {"AdaptiveMaxPool2d", &tni_make_adaptive_max_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool3d);
+static const tn_param tni_params_nn_adaptive_max_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool3d_args tni_defaults_nn_adaptive_max_pool3d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool3d = {tni_params_nn_adaptive_max_pool3d,
+    &tni_defaults_nn_adaptive_max_pool3d, tni_names_nn_adaptive_max_pool3d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool3d) = {"AdaptiveMaxPool3d", &tni_make_adaptive_max_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool1d);
+static const tn_param tni_params_nn_max_unpool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, stride),
+     0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, padding), 0, 1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool1d_padding[] = {0};
+static const tn_nn_max_unpool1d_args tni_defaults_nn_max_unpool1d = {{NULL, -1},
+    {tni_list_nn_max_unpool1d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool1d = {tni_params_nn_max_unpool1d,
+    &tni_defaults_nn_max_unpool1d, tni_names_nn_max_unpool1d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool1d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool1d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool1d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool1d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool1d_forward_args tni_defaults_nn_max_unpool1d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool1d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool1d = {tni_params_nn_max_unpool1d_forward,
+    &tni_defaults_nn_max_unpool1d_forward, tni_names_nn_max_unpool1d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool1d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool1d) = {"MaxUnpool1d", &tni_make_max_unpool1d, &tni_call_max_unpool1d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool2d);
+static const tn_param tni_params_nn_max_unpool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, stride),
+     0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool2d_padding[] = {0};
+static const tn_nn_max_unpool2d_args tni_defaults_nn_max_unpool2d = {{NULL, -1},
+    {tni_list_nn_max_unpool2d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool2d = {tni_params_nn_max_unpool2d,
+    &tni_defaults_nn_max_unpool2d, tni_names_nn_max_unpool2d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool2d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool2d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool2d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool2d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool2d_forward_args tni_defaults_nn_max_unpool2d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool2d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool2d = {tni_params_nn_max_unpool2d_forward,
+    &tni_defaults_nn_max_unpool2d_forward, tni_names_nn_max_unpool2d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool2d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool2d) = {"MaxUnpool2d", &tni_make_max_unpool2d, &tni_call_max_unpool2d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool3d);
+static const tn_param tni_params_nn_max_unpool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, stride),
+     0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, padding), 0, 3, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool3d_padding[] = {0};
+static const tn_nn_max_unpool3d_args tni_defaults_nn_max_unpool3d = {{NULL, -1},
+    {tni_list_nn_max_unpool3d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool3d = {tni_params_nn_max_unpool3d,
+    &tni_defaults_nn_max_unpool3d, tni_names_nn_max_unpool3d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool3d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool3d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool3d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool3d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool3d_forward_args tni_defaults_nn_max_unpool3d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool3d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool3d = {tni_params_nn_max_unpool3d_forward,
+    &tni_defaults_nn_max_unpool3d_forward, tni_names_nn_max_unpool3d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool3d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool3d) = {"MaxUnpool3d", &tni_make_max_unpool3d, &tni_call_max_unpool3d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -21215,15 +22368,6 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_conv_transpose1d,
         &tni_module_conv_transpose2d,
         &tni_module_conv_transpose3d,
-        &tni_module_max_pool2d,
-        &tni_module_avg_pool2d,
-        &tni_module_adaptive_avg_pool2d,
-        &tni_module_max_pool1d,
-        &tni_module_avg_pool1d,
-        &tni_module_adaptive_avg_pool1d,
-        &tni_module_adaptive_avg_pool3d,
-        &tni_module_lp_pool1d,
-        &tni_module_lp_pool2d,
         &tni_module_cosine_similarity,
         &tni_module_pairwise_distance,
         &tni_module_unfold,
@@ -21278,6 +22422,24 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_circular_pad1d,
         &tni_module_circular_pad2d,
         &tni_module_circular_pad3d,
+        &tni_module_max_pool2d,
+        &tni_module_avg_pool2d,
+        &tni_module_adaptive_avg_pool2d,
+        &tni_module_max_pool1d,
+        &tni_module_avg_pool1d,
+        &tni_module_adaptive_avg_pool1d,
+        &tni_module_adaptive_avg_pool3d,
+        &tni_module_lp_pool1d,
+        &tni_module_lp_pool2d,
+        &tni_module_max_pool3d,
+        &tni_module_avg_pool3d,
+        &tni_module_lp_pool3d,
+        &tni_module_adaptive_max_pool1d,
+        &tni_module_adaptive_max_pool2d,
+        &tni_module_adaptive_max_pool3d,
+        &tni_module_max_unpool1d,
+        &tni_module_max_unpool2d,
+        &tni_module_max_unpool3d,
         &tni_module_lstm,
         &tni_module_pixel_shuffle,
         &tni_module_pixel_unshuffle,
@@ -21638,90 +22800,6 @@ TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *
     tn_ints output_size) {
     const tn_nn_conv_transpose3d_forward_args a = {output_size, module, input};
     return tn_nn_conv_transpose3d_forward_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
-    const tn_nn_max_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_max_pool2d, args);
-}
-TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_max_pool2d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
-        device, kernel_size};
-    return tn_nn_max_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
-    const tn_nn_avg_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_avg_pool2d, args);
-}
-TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_avg_pool2d_args a = {stride, padding, ceil_mode, count_include_pad,
-        divisor_override, dtype, device, kernel_size};
-    return tn_nn_avg_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool2d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
-    const tn_nn_max_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_max_pool1d, args);
-}
-TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
-        device, kernel_size};
-    return tn_nn_max_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
-    const tn_nn_avg_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
-}
-TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
-        kernel_size};
-    return tn_nn_avg_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool3d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
-}
-TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
-    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
-    return tn_nn_lp_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
-}
-TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
-    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
-    return tn_nn_lp_pool2d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
     const tn_nn_cosine_similarity_args *args) {
@@ -22412,6 +23490,206 @@ TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype, tn_devi
     const tn_nn_circular_pad3d_args a = {dtype, device, padding};
     return tn_nn_circular_pad3d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool2d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_avg_pool2d_args a = {stride, padding, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size};
+    return tn_nn_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
+        kernel_size};
+    return tn_nn_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool3d_at(const char *file, int line,
+    const tn_nn_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_max_pool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool3d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool3d_at(const char *file, int line,
+    const tn_nn_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_avg_pool3d_args a = {stride, padding, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size};
+    return tn_nn_avg_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool3d_at(const char *file, int line, const tn_nn_lp_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool3d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool3d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool3d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool1d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool1d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool2d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool2d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool3d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool3d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool1d_at(const char *file, int line,
+    const tn_nn_max_unpool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool1d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool1d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool1d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool1d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool1d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool1d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool1d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool1d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool1d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool2d_at(const char *file, int line,
+    const tn_nn_max_unpool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool2d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool2d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool2d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool2d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool2d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool2d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool2d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool2d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool2d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool3d_at(const char *file, int line,
+    const tn_nn_max_unpool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool3d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool3d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool3d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool3d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool3d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool3d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool3d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool3d_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
@@ -23034,24 +24312,6 @@ TNI_EXTERN_C_END
 #define tnp_nn_conv_transpose3d TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose3d)
 #define tn_nn_conv_transpose3d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_conv_transpose3d_forward_at)
 #define tnp_nn_conv_transpose3d_forward TNI_JOIN(TN_PREFIX, tnp_nn_conv_transpose3d_forward)
-#define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
-#define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
-#define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
-#define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
-#define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
-#define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
-#define tn_nn_max_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool1d_at)
-#define tnp_nn_max_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool1d)
-#define tn_nn_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool1d_at)
-#define tnp_nn_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool1d)
-#define tn_nn_adaptive_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool1d_at)
-#define tnp_nn_adaptive_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool1d)
-#define tn_nn_adaptive_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool3d_at)
-#define tnp_nn_adaptive_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool3d)
-#define tn_nn_lp_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool1d_at)
-#define tnp_nn_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool1d)
-#define tn_nn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool2d_at)
-#define tnp_nn_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool2d)
 #define tn_nn_cosine_similarity_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_similarity_at)
 #define tnp_nn_cosine_similarity TNI_JOIN(TN_PREFIX, tnp_nn_cosine_similarity)
 #define tn_nn_cosine_similarity_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cosine_similarity_forward_at)
@@ -23202,6 +24462,48 @@ TNI_EXTERN_C_END
 #define tnp_nn_circular_pad2d TNI_JOIN(TN_PREFIX, tnp_nn_circular_pad2d)
 #define tn_nn_circular_pad3d_at TNI_JOIN(TN_PREFIX, tn_nn_circular_pad3d_at)
 #define tnp_nn_circular_pad3d TNI_JOIN(TN_PREFIX, tnp_nn_circular_pad3d)
+#define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_max_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool1d_at)
+#define tnp_nn_max_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool1d)
+#define tn_nn_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool1d_at)
+#define tnp_nn_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool1d)
+#define tn_nn_adaptive_avg_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool1d_at)
+#define tnp_nn_adaptive_avg_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool1d)
+#define tn_nn_adaptive_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool3d_at)
+#define tnp_nn_adaptive_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool3d)
+#define tn_nn_lp_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool1d_at)
+#define tnp_nn_lp_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool1d)
+#define tn_nn_lp_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool2d_at)
+#define tnp_nn_lp_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool2d)
+#define tn_nn_max_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool3d_at)
+#define tnp_nn_max_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool3d)
+#define tn_nn_avg_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool3d_at)
+#define tnp_nn_avg_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool3d)
+#define tn_nn_lp_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_lp_pool3d_at)
+#define tnp_nn_lp_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_lp_pool3d)
+#define tn_nn_adaptive_max_pool1d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_max_pool1d_at)
+#define tnp_nn_adaptive_max_pool1d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_max_pool1d)
+#define tn_nn_adaptive_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_max_pool2d_at)
+#define tnp_nn_adaptive_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_max_pool2d)
+#define tn_nn_adaptive_max_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_max_pool3d_at)
+#define tnp_nn_adaptive_max_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_max_pool3d)
+#define tn_nn_max_unpool1d_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool1d_at)
+#define tnp_nn_max_unpool1d TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool1d)
+#define tn_nn_max_unpool1d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool1d_forward_at)
+#define tnp_nn_max_unpool1d_forward TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool1d_forward)
+#define tn_nn_max_unpool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool2d_at)
+#define tnp_nn_max_unpool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool2d)
+#define tn_nn_max_unpool2d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool2d_forward_at)
+#define tnp_nn_max_unpool2d_forward TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool2d_forward)
+#define tn_nn_max_unpool3d_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool3d_at)
+#define tnp_nn_max_unpool3d TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool3d)
+#define tn_nn_max_unpool3d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool3d_forward_at)
+#define tnp_nn_max_unpool3d_forward TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool3d_forward)
 #define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
@@ -23260,7 +24562,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_992ecd1eae38 TNI_JOIN(TN_PREFIX, tn_nn_layout_992ecd1eae38)
+#define tn_nn_layout_cb9fc07d7320 TNI_JOIN(TN_PREFIX, tn_nn_layout_cb9fc07d7320)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -23419,24 +24721,6 @@ TNI_EXTERN_C_END
 #define tnp_nn_conv_transpose3d (*tni_at_tnp_nn_conv_transpose3d)
 #define tn_nn_conv_transpose3d_forward_at (*tni_at_tn_nn_conv_transpose3d_forward_at)
 #define tnp_nn_conv_transpose3d_forward (*tni_at_tnp_nn_conv_transpose3d_forward)
-#define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
-#define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
-#define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
-#define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
-#define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
-#define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
-#define tn_nn_max_pool1d_at (*tni_at_tn_nn_max_pool1d_at)
-#define tnp_nn_max_pool1d (*tni_at_tnp_nn_max_pool1d)
-#define tn_nn_avg_pool1d_at (*tni_at_tn_nn_avg_pool1d_at)
-#define tnp_nn_avg_pool1d (*tni_at_tnp_nn_avg_pool1d)
-#define tn_nn_adaptive_avg_pool1d_at (*tni_at_tn_nn_adaptive_avg_pool1d_at)
-#define tnp_nn_adaptive_avg_pool1d (*tni_at_tnp_nn_adaptive_avg_pool1d)
-#define tn_nn_adaptive_avg_pool3d_at (*tni_at_tn_nn_adaptive_avg_pool3d_at)
-#define tnp_nn_adaptive_avg_pool3d (*tni_at_tnp_nn_adaptive_avg_pool3d)
-#define tn_nn_lp_pool1d_at (*tni_at_tn_nn_lp_pool1d_at)
-#define tnp_nn_lp_pool1d (*tni_at_tnp_nn_lp_pool1d)
-#define tn_nn_lp_pool2d_at (*tni_at_tn_nn_lp_pool2d_at)
-#define tnp_nn_lp_pool2d (*tni_at_tnp_nn_lp_pool2d)
 #define tn_nn_cosine_similarity_at (*tni_at_tn_nn_cosine_similarity_at)
 #define tnp_nn_cosine_similarity (*tni_at_tnp_nn_cosine_similarity)
 #define tn_nn_cosine_similarity_forward_at (*tni_at_tn_nn_cosine_similarity_forward_at)
@@ -23587,6 +24871,48 @@ TNI_EXTERN_C_END
 #define tnp_nn_circular_pad2d (*tni_at_tnp_nn_circular_pad2d)
 #define tn_nn_circular_pad3d_at (*tni_at_tn_nn_circular_pad3d_at)
 #define tnp_nn_circular_pad3d (*tni_at_tnp_nn_circular_pad3d)
+#define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_max_pool1d_at (*tni_at_tn_nn_max_pool1d_at)
+#define tnp_nn_max_pool1d (*tni_at_tnp_nn_max_pool1d)
+#define tn_nn_avg_pool1d_at (*tni_at_tn_nn_avg_pool1d_at)
+#define tnp_nn_avg_pool1d (*tni_at_tnp_nn_avg_pool1d)
+#define tn_nn_adaptive_avg_pool1d_at (*tni_at_tn_nn_adaptive_avg_pool1d_at)
+#define tnp_nn_adaptive_avg_pool1d (*tni_at_tnp_nn_adaptive_avg_pool1d)
+#define tn_nn_adaptive_avg_pool3d_at (*tni_at_tn_nn_adaptive_avg_pool3d_at)
+#define tnp_nn_adaptive_avg_pool3d (*tni_at_tnp_nn_adaptive_avg_pool3d)
+#define tn_nn_lp_pool1d_at (*tni_at_tn_nn_lp_pool1d_at)
+#define tnp_nn_lp_pool1d (*tni_at_tnp_nn_lp_pool1d)
+#define tn_nn_lp_pool2d_at (*tni_at_tn_nn_lp_pool2d_at)
+#define tnp_nn_lp_pool2d (*tni_at_tnp_nn_lp_pool2d)
+#define tn_nn_max_pool3d_at (*tni_at_tn_nn_max_pool3d_at)
+#define tnp_nn_max_pool3d (*tni_at_tnp_nn_max_pool3d)
+#define tn_nn_avg_pool3d_at (*tni_at_tn_nn_avg_pool3d_at)
+#define tnp_nn_avg_pool3d (*tni_at_tnp_nn_avg_pool3d)
+#define tn_nn_lp_pool3d_at (*tni_at_tn_nn_lp_pool3d_at)
+#define tnp_nn_lp_pool3d (*tni_at_tnp_nn_lp_pool3d)
+#define tn_nn_adaptive_max_pool1d_at (*tni_at_tn_nn_adaptive_max_pool1d_at)
+#define tnp_nn_adaptive_max_pool1d (*tni_at_tnp_nn_adaptive_max_pool1d)
+#define tn_nn_adaptive_max_pool2d_at (*tni_at_tn_nn_adaptive_max_pool2d_at)
+#define tnp_nn_adaptive_max_pool2d (*tni_at_tnp_nn_adaptive_max_pool2d)
+#define tn_nn_adaptive_max_pool3d_at (*tni_at_tn_nn_adaptive_max_pool3d_at)
+#define tnp_nn_adaptive_max_pool3d (*tni_at_tnp_nn_adaptive_max_pool3d)
+#define tn_nn_max_unpool1d_at (*tni_at_tn_nn_max_unpool1d_at)
+#define tnp_nn_max_unpool1d (*tni_at_tnp_nn_max_unpool1d)
+#define tn_nn_max_unpool1d_forward_at (*tni_at_tn_nn_max_unpool1d_forward_at)
+#define tnp_nn_max_unpool1d_forward (*tni_at_tnp_nn_max_unpool1d_forward)
+#define tn_nn_max_unpool2d_at (*tni_at_tn_nn_max_unpool2d_at)
+#define tnp_nn_max_unpool2d (*tni_at_tnp_nn_max_unpool2d)
+#define tn_nn_max_unpool2d_forward_at (*tni_at_tn_nn_max_unpool2d_forward_at)
+#define tnp_nn_max_unpool2d_forward (*tni_at_tnp_nn_max_unpool2d_forward)
+#define tn_nn_max_unpool3d_at (*tni_at_tn_nn_max_unpool3d_at)
+#define tnp_nn_max_unpool3d (*tni_at_tnp_nn_max_unpool3d)
+#define tn_nn_max_unpool3d_forward_at (*tni_at_tn_nn_max_unpool3d_forward_at)
+#define tnp_nn_max_unpool3d_forward (*tni_at_tnp_nn_max_unpool3d_forward)
 #define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
@@ -23805,24 +25131,6 @@ TNI_EXTERN_C_END
     X(tnp_nn_conv_transpose3d) \
     X(tn_nn_conv_transpose3d_forward_at) \
     X(tnp_nn_conv_transpose3d_forward) \
-    X(tn_nn_max_pool2d_at) \
-    X(tnp_nn_max_pool2d) \
-    X(tn_nn_avg_pool2d_at) \
-    X(tnp_nn_avg_pool2d) \
-    X(tn_nn_adaptive_avg_pool2d_at) \
-    X(tnp_nn_adaptive_avg_pool2d) \
-    X(tn_nn_max_pool1d_at) \
-    X(tnp_nn_max_pool1d) \
-    X(tn_nn_avg_pool1d_at) \
-    X(tnp_nn_avg_pool1d) \
-    X(tn_nn_adaptive_avg_pool1d_at) \
-    X(tnp_nn_adaptive_avg_pool1d) \
-    X(tn_nn_adaptive_avg_pool3d_at) \
-    X(tnp_nn_adaptive_avg_pool3d) \
-    X(tn_nn_lp_pool1d_at) \
-    X(tnp_nn_lp_pool1d) \
-    X(tn_nn_lp_pool2d_at) \
-    X(tnp_nn_lp_pool2d) \
     X(tn_nn_cosine_similarity_at) \
     X(tnp_nn_cosine_similarity) \
     X(tn_nn_cosine_similarity_forward_at) \
@@ -23973,6 +25281,48 @@ TNI_EXTERN_C_END
     X(tnp_nn_circular_pad2d) \
     X(tn_nn_circular_pad3d_at) \
     X(tnp_nn_circular_pad3d) \
+    X(tn_nn_max_pool2d_at) \
+    X(tnp_nn_max_pool2d) \
+    X(tn_nn_avg_pool2d_at) \
+    X(tnp_nn_avg_pool2d) \
+    X(tn_nn_adaptive_avg_pool2d_at) \
+    X(tnp_nn_adaptive_avg_pool2d) \
+    X(tn_nn_max_pool1d_at) \
+    X(tnp_nn_max_pool1d) \
+    X(tn_nn_avg_pool1d_at) \
+    X(tnp_nn_avg_pool1d) \
+    X(tn_nn_adaptive_avg_pool1d_at) \
+    X(tnp_nn_adaptive_avg_pool1d) \
+    X(tn_nn_adaptive_avg_pool3d_at) \
+    X(tnp_nn_adaptive_avg_pool3d) \
+    X(tn_nn_lp_pool1d_at) \
+    X(tnp_nn_lp_pool1d) \
+    X(tn_nn_lp_pool2d_at) \
+    X(tnp_nn_lp_pool2d) \
+    X(tn_nn_max_pool3d_at) \
+    X(tnp_nn_max_pool3d) \
+    X(tn_nn_avg_pool3d_at) \
+    X(tnp_nn_avg_pool3d) \
+    X(tn_nn_lp_pool3d_at) \
+    X(tnp_nn_lp_pool3d) \
+    X(tn_nn_adaptive_max_pool1d_at) \
+    X(tnp_nn_adaptive_max_pool1d) \
+    X(tn_nn_adaptive_max_pool2d_at) \
+    X(tnp_nn_adaptive_max_pool2d) \
+    X(tn_nn_adaptive_max_pool3d_at) \
+    X(tnp_nn_adaptive_max_pool3d) \
+    X(tn_nn_max_unpool1d_at) \
+    X(tnp_nn_max_unpool1d) \
+    X(tn_nn_max_unpool1d_forward_at) \
+    X(tnp_nn_max_unpool1d_forward) \
+    X(tn_nn_max_unpool2d_at) \
+    X(tnp_nn_max_unpool2d) \
+    X(tn_nn_max_unpool2d_forward_at) \
+    X(tnp_nn_max_unpool2d_forward) \
+    X(tn_nn_max_unpool3d_at) \
+    X(tnp_nn_max_unpool3d) \
+    X(tn_nn_max_unpool3d_forward_at) \
+    X(tnp_nn_max_unpool3d_forward) \
     X(tn_nn_lstm_at) \
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
@@ -24035,14 +25385,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"992ecd1eae38", at, 382};
+    static const tn_exports all = {"cb9fc07d7320", at, 406};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 382 || strcmp(e->layout, "992ecd1eae38") != 0) return false;
+    if (!e || e->n != 406 || strcmp(e->layout, "cb9fc07d7320") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -2565,6 +2565,16 @@ static const char *const py_docs_comment[] = {
     /* adaptive_avg_pool3d */
     "adaptive_avg_pool2d of volumes.\n"
     "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')",
+    /* adaptive_max_pool1d */
+    "The largest elements of output_size windows that cover a line, and their numbers in it.\n"
+    "self (N, C, L) or (C, L) -> result, indices: (N, C, L') or (C, L')",
+    /* adaptive_max_pool2d */
+    "The largest elements of the windows of adaptive_avg_pool2d, and their numbers in the plane, row\n"
+    "by row.\n"
+    "self (N, C, H, W) or (C, H, W), output_size (H', W') -> result, indices: (N, C, H', W') or (C, H', W')",
+    /* adaptive_max_pool3d */
+    "adaptive_max_pool2d of volumes.\n"
+    "self (N, C, D, H, W) or (C, D, H, W), output_size (D', H', W') -> result, indices: (N, C, D', H', W') or (C, D', H', W')",
     /* add */
     "self + alpha * other, rounded once. For bools: logical or.\n"
     "(*), (*) -> broadcast",
@@ -2664,6 +2674,13 @@ static const char *const py_docs_comment[] = {
     "The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements\n"
     "of its window.\n"
     "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+    /* avg_pool3d */
+    "avg_pool2d of volumes.\n"
+    "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')",
+    /* avg_pool3d_input_grad */
+    "The gradient of avg_pool3d's input: divides each element of grad and adds it to all elements\n"
+    "of its window.\n"
+    "grad (N, C, D', H', W'), input_size (N, C, D, H, W) -> input_size",
     /* bartlett_window */
     "The triangle 1 - |2 k / (n - 1) - 1|; periodic: of a window of one point more, without the last\n"
     "one.\n"
@@ -3109,6 +3126,14 @@ static const char *const py_docs_comment[] = {
     /* frac */
     "The fraction: self - trunc(self).\n"
     "(*) -> (*), floating",
+    /* fractional_max_pool2d */
+    "The largest elements of output_size windows of kernel_size and their numbers in the plane.\n"
+    "random_samples, numbers of [0, 1) for the columns and the rows of each plane, place the windows.\n"
+    "Benjamin Graham, Fractional max-pooling, 2014.\n"
+    "self (N, C, H, W) or (C, H, W), random_samples (N, C, 2) -> result, indices: (N, C, output_size)",
+    /* fractional_max_pool3d */
+    "fractional_max_pool2d of volumes; random_samples are those of depth, rows and columns.\n"
+    "self (N, C, D, H, W) or (C, D, H, W), random_samples (N, C, 3) -> result, indices: (N, C, output_size)",
     /* frexp */
     "self as mantissa 2^exponent, 1/2 <= |mantissa| < 1; 0, infinities and NaN are their mantissa,\n"
     "with exponent 0.\n"
@@ -3556,6 +3581,9 @@ static const char *const py_docs_comment[] = {
     /* lp_pool2d */
     "The norm of each window: the norm_type-th root of the sum of powers.\n"
     "input (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+    /* lp_pool3d */
+    "The norm of each window of a volume: the norm_type-th root of the sum of powers.\n"
+    "input (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')",
     /* lt */
     "self < other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -3602,6 +3630,9 @@ static const char *const py_docs_comment[] = {
     /* max_pool1d */
     "max_pool2d of lines.\n"
     "self (N, C, L) or (C, L) -> (N, C, L') or (C, L')",
+    /* max_pool1d_with_indices */
+    "The largest element of each window of a line, as max_pool1d, and its number in the line.\n"
+    "self (N, C, L) or (C, L) -> result, indices: (N, C, L') or (C, L')",
     /* max_pool2d */
     "The largest element of each window. A NaN wins, padding never does; the first of equal elements\n"
     "gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.\n"
@@ -3616,6 +3647,27 @@ static const char *const py_docs_comment[] = {
     "The element of each window at the place that indices names; 0 for a place outside the window. The\n"
     "derivative of max_pool2d_input_grad.\n"
     "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
+    /* max_pool2d_with_indices */
+    "The largest element of each window, as max_pool2d, and its number in the plane, row by row.\n"
+    "self (N, C, H, W) or (C, H, W) -> result, indices: (N, C, H', W') or (C, H', W')",
+    /* max_pool3d */
+    "max_pool2d of volumes.\n"
+    "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')",
+    /* max_pool3d_with_indices */
+    "The largest element of each window of a volume and its number in the volume, row by row. A NaN\n"
+    "wins, padding never does; the first of equal elements is taken. stride None means kernel_size;\n"
+    "ceil_mode keeps a last window that is cut off. Real dtypes but bool.\n"
+    "self (N, C, D, H, W) or (C, D, H, W) -> result, indices: (N, C, D', H', W') or (C, D', H', W')",
+    /* max_unpool1d */
+    "max_unpool2d of lines.\n"
+    "input, indices (N, C, L') or (C, L') -> (N, C, L) or (C, L)",
+    /* max_unpool2d */
+    "Each element at the place in its plane that indices names, as max_pool2d_with_indices gives them;\n"
+    "0 where none is. output_size chooses among the sizes of which the pooling makes the input's.\n"
+    "input, indices (N, C, H', W') or (C, H', W') -> (N, C, H, W) or (C, H, W)",
+    /* max_unpool3d */
+    "max_unpool2d of volumes.\n"
+    "input, indices (N, C, D', H', W') or (C, D', H', W') -> (N, C, D, H, W) or (C, D, H, W)",
     /* maximum */
     "The larger element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
     "(*), (*) -> broadcast",
@@ -4292,6 +4344,9 @@ static const char *const py_docs_place[] = {
     "nn.functional.adaptive_avg_pool2d" /* adaptive_avg_pool2d */,
     NULL /* adaptive_avg_pool2d_input_grad */,
     "nn.functional.adaptive_avg_pool3d" /* adaptive_avg_pool3d */,
+    NULL /* adaptive_max_pool1d */,
+    NULL /* adaptive_max_pool2d */,
+    NULL /* adaptive_max_pool3d */,
     NULL /* add */,
     NULL /* addcdiv */,
     NULL /* addcmul */,
@@ -4320,6 +4375,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.avg_pool1d" /* avg_pool1d */,
     "nn.functional.avg_pool2d" /* avg_pool2d */,
     NULL /* avg_pool2d_input_grad */,
+    "nn.functional.avg_pool3d" /* avg_pool3d */,
+    NULL /* avg_pool3d_input_grad */,
     NULL /* bartlett_window */,
     "nn.functional.batch_norm" /* batch_norm */,
     NULL /* batch_norm_backward */,
@@ -4448,6 +4505,8 @@ static const char *const py_docs_place[] = {
     NULL /* fmin */,
     NULL /* fmod */,
     NULL /* frac */,
+    NULL /* fractional_max_pool2d */,
+    NULL /* fractional_max_pool3d */,
     NULL /* frexp */,
     NULL /* full */,
     NULL /* full_like */,
@@ -4573,6 +4632,7 @@ static const char *const py_docs_place[] = {
     "special.logsumexp" /* logsumexp */,
     "nn.functional.lp_pool1d" /* lp_pool1d */,
     "nn.functional.lp_pool2d" /* lp_pool2d */,
+    "nn.functional.lp_pool3d" /* lp_pool3d */,
     NULL /* lt */,
     NULL /* lu_solve */,
     NULL /* lu_unpack */,
@@ -4587,9 +4647,16 @@ static const char *const py_docs_place[] = {
     NULL /* max_dim */,
     NULL /* max_other */,
     NULL /* max_pool1d */,
+    NULL /* max_pool1d_with_indices */,
     NULL /* max_pool2d */,
     NULL /* max_pool2d_input_grad */,
     NULL /* max_pool2d_pick */,
+    NULL /* max_pool2d_with_indices */,
+    NULL /* max_pool3d */,
+    NULL /* max_pool3d_with_indices */,
+    "nn.functional.max_unpool1d" /* max_unpool1d */,
+    "nn.functional.max_unpool2d" /* max_unpool2d */,
+    "nn.functional.max_unpool3d" /* max_unpool3d */,
     NULL /* maximum */,
     NULL /* mean */,
     NULL /* median */,

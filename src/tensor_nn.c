@@ -40,6 +40,7 @@
 #include "nn/shuffle.c"
 #include "nn/loss.c"
 #include "nn/norm.c"
+#include "nn/pool.c"
 #include "nn/recurrent.c"
 #include "nn/parallel.c"
 #include "base/cold_end.inl"

@@ -111,7 +111,7 @@ LEFT_OUT_OF = {
 # Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase adaptive_max_pool1d
+OutOfMemoryError StorageBase
 as_strided_ autocast_decrement_nesting autocast_increment_nesting
 bilinear binomial clear_autocast_cache conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid detach_ embedding_bag
@@ -121,7 +121,7 @@ gradient histc histogram histogramdd i0 i0_ igamma
 igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference
-max_pool1d_with_indices max_pool3d multinomial nonzero_static
+multinomial nonzero_static
 pdist poisson renorm
 resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
@@ -138,14 +138,13 @@ resize_as_
 eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
-AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
-AdaptiveMaxPool3d AlphaDropout AvgPool3d Bilinear CTCLoss
+AdaptiveLogSoftmaxWithLoss
+AlphaDropout Bilinear CTCLoss
 EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
 FractionalMaxPool3d GRU GRUCell GroupNorm
-LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
+LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
-MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d
 RMSNorm RNN RNNCell
 SyncBatchNorm Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
@@ -153,15 +152,12 @@ UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
 """,
     "torch.nn.functional": """
-adaptive_max_pool1d adaptive_max_pool1d_with_indices
-adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
-adaptive_max_pool3d_with_indices affine_grid avg_pool3d bilinear
+affine_grid bilinear
 ctc_loss
-embedding_bag fractional_max_pool2d fractional_max_pool2d_with_indices
-fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm
-linear_cross_entropy lp_pool3d
-max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
-max_unpool2d max_unpool3d multi_head_attention_forward
+embedding_bag
+grid_sample grouped_mm
+linear_cross_entropy
+multi_head_attention_forward
 pdist
 """,
     "torch.special": """

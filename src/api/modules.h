@@ -904,7 +904,7 @@ typedef struct tn_nn_module_list_forward_args {
 } tn_nn_module_list_forward_args;
 #define tn_nn_module_list_forward(module, input) tn_forward(module, input)
 
-/* --- convolution and pooling over images (N, C, H, W) --- */
+/* --- convolutions and transposed ones over lines, images and volumes --- */
 
 /* Cross-correlation of lines with out_channels filters.
  *   schema  Conv1d(int in_channels, int out_channels, int[1] kernel_size, int[1] stride=1,
@@ -1184,281 +1184,6 @@ TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *
 #define tn_nn_conv_transpose3d_forward(module_, ...) TNI_CALL(tn_nn_conv_transpose3d_forward, \
     .output_size = TN_NO_DIMS, .module = module_, .input = __VA_ARGS__)
 #endif
-
-/* Largest element of each window; stride is kernel_size when not given.
- *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
- *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
- *           Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_max_pool2d(TN_DIMS(2)) */
-typedef struct tn_nn_max_pool2d_args {
-    tn_ints stride, padding, dilation;
-    bool return_indices, ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_max_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
-    const tn_nn_max_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_max_pool2d_self {
-    tn_module base;
-    tn_nn_max_pool2d_args o;
-} tn_nn_max_pool2d_self;
-typedef struct tn_nn_max_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_max_pool2d_forward_args;
-#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Mean of each window.
- *   schema  AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
- *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
- *           ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_avg_pool2d(TN_DIMS(2)) */
-typedef struct tn_nn_avg_pool2d_args {
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_avg_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
-    const tn_nn_avg_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
-    tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_avg_pool2d_self {
-    tn_module base;
-    tn_nn_avg_pool2d_args o;
-} tn_nn_avg_pool2d_self;
-typedef struct tn_nn_avg_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_avg_pool2d_forward_args;
-#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide the image into output_size parts.
- *   schema  AdaptiveAvgPool2d(int[2] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
-typedef struct tn_nn_adaptive_avg_pool2d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool2d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool2d_args o;
-} tn_nn_adaptive_avg_pool2d_self;
-typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool2d_forward_args;
-#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
-
-/* Largest element of each window of a line; stride is kernel_size when not given.
- *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
- *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
- *           Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_max_pool1d(TN_DIMS(2)) */
-typedef struct tn_nn_max_pool1d_args {
-    tn_ints stride, padding, dilation;
-    bool return_indices, ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_max_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
-    const tn_nn_max_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_max_pool1d_self {
-    tn_module base;
-    tn_nn_max_pool1d_args o;
-} tn_nn_max_pool1d_self;
-typedef struct tn_nn_max_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_max_pool1d_forward_args;
-#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean of each window of a line.
- *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
- *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
- *           device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
-typedef struct tn_nn_avg_pool1d_args {
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_avg_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
-    const tn_nn_avg_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_avg_pool1d_self {
-    tn_module base;
-    tn_nn_avg_pool1d_args o;
-} tn_nn_avg_pool1d_self;
-typedef struct tn_nn_avg_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_avg_pool1d_forward_args;
-#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide a line into output_size parts.
- *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
-typedef struct tn_nn_adaptive_avg_pool1d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool1d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool1d_args o;
-} tn_nn_adaptive_avg_pool1d_self;
-typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool1d_forward_args;
-#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
-
-/* Mean over windows that divide a volume into output_size parts.
- *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
- *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
-typedef struct tn_nn_adaptive_avg_pool3d_args {
-    tn_dtype dtype;
-    tn_device_id device;
-    tn_ints output_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_adaptive_avg_pool3d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool3d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
-    .output_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_adaptive_avg_pool3d_self {
-    tn_module base;
-    tn_nn_adaptive_avg_pool3d_args o;
-} tn_nn_adaptive_avg_pool3d_self;
-typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
-    tn_tensor *input;
-} tn_nn_adaptive_avg_pool3d_forward_args;
-#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
-
-/* The norm_type-norm of each window of a line.
- *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
- *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, L) -> (N, C, L')
- *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
-typedef struct tn_nn_lp_pool1d_args {
-    tn_ints stride;
-    bool ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    double norm_type;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_lp_pool1d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
-    const tn_nn_lp_pool1d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
-    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
-    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_lp_pool1d_self {
-    tn_module base;
-    tn_nn_lp_pool1d_args o;
-} tn_nn_lp_pool1d_self;
-typedef struct tn_nn_lp_pool1d_forward_args {
-    tn_tensor *input;
-} tn_nn_lp_pool1d_forward_args;
-#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
-
-/* The norm_type-norm of each window.
- *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
- *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
- *   shapes  input (N, C, H, W) -> (N, C, H', W')
- *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
-typedef struct tn_nn_lp_pool2d_args {
-    tn_ints stride;
-    bool ceil_mode;
-    tn_dtype dtype;
-    tn_device_id device;
-    double norm_type;
-    tn_ints kernel_size;
-    TNI_NAMED_OPTIONS
-} tn_nn_lp_pool2d_args;
-TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
-    const tn_nn_lp_pool2d_args *args);
-TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
-    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
-#ifndef __cplusplus
-#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
-    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
-#endif
-typedef struct tn_nn_lp_pool2d_self {
-    tn_module base;
-    tn_nn_lp_pool2d_args o;
-} tn_nn_lp_pool2d_self;
-typedef struct tn_nn_lp_pool2d_forward_args {
-    tn_tensor *input;
-} tn_nn_lp_pool2d_forward_args;
-#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
 
 /* --- distances and angles of pairs of vectors as modules --- */
 
@@ -3361,6 +3086,594 @@ typedef struct tn_nn_circular_pad3d_forward_args {
     tn_tensor *input;
 } tn_nn_circular_pad3d_forward_args;
 #define tn_nn_circular_pad3d_forward(module, input) tn_forward(module, input)
+
+/* --- pooling over windows of lines, images and volumes, and its way back --- */
+
+/* Largest element of each window; stride is kernel_size when not given.
+ *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool2d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool2d_self {
+    tn_module base;
+    tn_nn_max_pool2d_args o;
+} tn_nn_max_pool2d_self;
+typedef struct tn_nn_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool2d_forward_args;
+#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window.
+ *   schema  AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_avg_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool2d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool2d_self {
+    tn_module base;
+    tn_nn_avg_pool2d_args o;
+} tn_nn_avg_pool2d_self;
+typedef struct tn_nn_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool2d_forward_args;
+#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide the image into output_size parts.
+ *   schema  AdaptiveAvgPool2d(int[2] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool2d_args o;
+} tn_nn_adaptive_avg_pool2d_self;
+typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool2d_forward_args;
+#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window of a line; stride is kernel_size when not given.
+ *   schema  MaxPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_max_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool1d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool1d_self {
+    tn_module base;
+    tn_nn_max_pool1d_args o;
+} tn_nn_max_pool1d_self;
+typedef struct tn_nn_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool1d_forward_args;
+#define tn_nn_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a line.
+ *   schema  AvgPool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_avg_pool1d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool1d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool1d_self {
+    tn_module base;
+    tn_nn_avg_pool1d_args o;
+} tn_nn_avg_pool1d_self;
+typedef struct tn_nn_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool1d_forward_args;
+#define tn_nn_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a line into output_size parts.
+ *   schema  AdaptiveAvgPool1d(int[1] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_avg_pool1d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool1d_args o;
+} tn_nn_adaptive_avg_pool1d_self;
+typedef struct tn_nn_adaptive_avg_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool1d_forward_args;
+#define tn_nn_adaptive_avg_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide a volume into output_size parts.
+ *   schema  AdaptiveAvgPool3d(int[3] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool3d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_avg_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_avg_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool3d_args o;
+} tn_nn_adaptive_avg_pool3d_self;
+typedef struct tn_nn_adaptive_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool3d_forward_args;
+#define tn_nn_adaptive_avg_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window of a line.
+ *   schema  LPPool1d(float norm_type, int[1] kernel_size, int[1]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, L')
+ *   example tn_nn_lp_pool1d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool1d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line,
+    const tn_nn_lp_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool1d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool1d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool1d_self {
+    tn_module base;
+    tn_nn_lp_pool1d_args o;
+} tn_nn_lp_pool1d_self;
+typedef struct tn_nn_lp_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool1d_forward_args;
+#define tn_nn_lp_pool1d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window.
+ *   schema  LPPool2d(float norm_type, int[2] kernel_size, int[2]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_lp_pool2d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool2d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line,
+    const tn_nn_lp_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool2d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool2d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool2d_self {
+    tn_module base;
+    tn_nn_lp_pool2d_args o;
+} tn_nn_lp_pool2d_self;
+typedef struct tn_nn_lp_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool2d_forward_args;
+#define tn_nn_lp_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window of a volume; stride is kernel_size when not given.
+ *   schema  MaxPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_max_pool3d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool3d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_pool3d_at(const char *file, int line,
+    const tn_nn_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_pool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), \
+    .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_pool3d_self {
+    tn_module base;
+    tn_nn_max_pool3d_args o;
+} tn_nn_max_pool3d_self;
+typedef struct tn_nn_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool3d_forward_args;
+#define tn_nn_max_pool3d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window of a volume.
+ *   schema  AvgPool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_avg_pool3d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool3d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_avg_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_avg_pool3d_at(const char *file, int line,
+    const tn_nn_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_avg_pool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_avg_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_avg_pool3d_self {
+    tn_module base;
+    tn_nn_avg_pool3d_args o;
+} tn_nn_avg_pool3d_self;
+typedef struct tn_nn_avg_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool3d_forward_args;
+#define tn_nn_avg_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The norm_type-norm of each window of a volume.
+ *   schema  LPPool3d(float norm_type, int[3] kernel_size, int[3]? stride=None, bool
+ *           ceil_mode=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, D', H', W')
+ *   example tn_nn_lp_pool3d(2, TN_DIMS(3)) */
+typedef struct tn_nn_lp_pool3d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lp_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lp_pool3d_at(const char *file, int line,
+    const tn_nn_lp_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lp_pool3d(double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lp_pool3d(norm_type_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lp_pool3d, \
+    .stride = TN_NO_DIMS, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lp_pool3d_self {
+    tn_module base;
+    tn_nn_lp_pool3d_args o;
+} tn_nn_lp_pool3d_self;
+typedef struct tn_nn_lp_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_lp_pool3d_forward_args;
+#define tn_nn_lp_pool3d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide a line into output_size parts.
+ *   schema  AdaptiveMaxPool1d(int[1] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, L) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool1d(TN_DIMS(4)) */
+typedef struct tn_nn_adaptive_max_pool1d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool1d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool1d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool1d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool1d_args o;
+} tn_nn_adaptive_max_pool1d_self;
+typedef struct tn_nn_adaptive_max_pool1d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool1d_forward_args;
+#define tn_nn_adaptive_max_pool1d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide an image into output_size parts.
+ *   schema  AdaptiveMaxPool2d(int[2] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_adaptive_max_pool2d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool2d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool2d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool2d_args o;
+} tn_nn_adaptive_max_pool2d_self;
+typedef struct tn_nn_adaptive_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool2d_forward_args;
+#define tn_nn_adaptive_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Largest elements of windows that divide a volume into output_size parts.
+ *   schema  AdaptiveMaxPool3d(int[3] output_size, bool return_indices=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_max_pool3d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_max_pool3d_args {
+    bool return_indices;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_max_pool3d(tn_ints output_size,
+    bool return_indices, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_max_pool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_adaptive_max_pool3d, \
+    .output_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_max_pool3d_self {
+    tn_module base;
+    tn_nn_adaptive_max_pool3d_args o;
+} tn_nn_adaptive_max_pool3d_self;
+typedef struct tn_nn_adaptive_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_max_pool3d_forward_args;
+#define tn_nn_adaptive_max_pool3d_forward(module, input) tn_forward(module, input)
+
+/* The elements of pooled lines at the places that indices name, among zeros; they are those of
+ * max_pool1d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool1d(int[1] kernel_size, int[1]? stride=None, int[1] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, L') -> (N, C, L)
+ *   example tn_nn_max_unpool1d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool1d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool1d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool1d_at(const char *file, int line,
+    const tn_nn_max_unpool1d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool1d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool1d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool1d_self {
+    tn_module base;
+    tn_nn_max_unpool1d_args o;
+} tn_nn_max_unpool1d_self;
+
+typedef struct tn_nn_max_unpool1d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool1d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool1d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool1d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool1d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool1d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool1d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
+
+/* The elements of pooled images at the places that indices name, among zeros; they are those of
+ * max_pool2d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, H', W') -> (N, C, H, W)
+ *   example tn_nn_max_unpool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool2d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool2d_at(const char *file, int line,
+    const tn_nn_max_unpool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool2d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool2d_self {
+    tn_module base;
+    tn_nn_max_unpool2d_args o;
+} tn_nn_max_unpool2d_self;
+
+typedef struct tn_nn_max_unpool2d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool2d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool2d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool2d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool2d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool2d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool2d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
+
+/* The elements of pooled volumes at the places that indices name, among zeros; they are those of
+ * max_pool3d_with_indices. output_size chooses among the sizes of which the pooling makes the
+ * input's.
+ *   schema  MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input, indices (N, C, D', H', W') -> (N, C, D, H, W)
+ *   example tn_nn_max_unpool3d(TN_DIMS(2)) */
+typedef struct tn_nn_max_unpool3d_args {
+    tn_ints stride, padding;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_max_unpool3d_at(const char *file, int line,
+    const tn_nn_max_unpool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_max_unpool3d(tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_unpool3d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_max_unpool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_max_unpool3d_self {
+    tn_module base;
+    tn_nn_max_unpool3d_args o;
+} tn_nn_max_unpool3d_self;
+
+typedef struct tn_nn_max_unpool3d_forward_args {
+    tn_ints output_size;
+    tn_module *module;
+    tn_tensor *input, *indices;
+    TNI_NAMED_OPTIONS
+} tn_nn_max_unpool3d_forward_args;
+TN_API tn_tensor *tn_nn_max_unpool3d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool3d_forward_args *args);
+TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_nn_max_unpool3d_forward(module_, input_, ...) TNI_CALL(tn_nn_max_unpool3d_forward, \
+    .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
+#endif
 
 /* --- LSTM --- */
 

@@ -87,6 +87,39 @@ TN_API tn_tensor *tnp_adaptive_avg_pool3d(tn_tensor *self, tn_ints output_size) 
     return tn_adaptive_avg_pool3d_at(NULL, 0, &a);
 }
 
+TN_API tn_result_indices tn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_adaptive_max_pool1d_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_adaptive_max_pool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_adaptive_max_pool1d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_max_pool1d_args a = {{NULL, NULL}, self, output_size};
+    return tn_adaptive_max_pool1d_at(NULL, 0, &a);
+}
+
+TN_API tn_result_indices tn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_adaptive_max_pool2d_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_adaptive_max_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_adaptive_max_pool2d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_max_pool2d_args a = {{NULL, NULL}, self, output_size};
+    return tn_adaptive_max_pool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_result_indices tn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_adaptive_max_pool3d_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_adaptive_max_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_adaptive_max_pool3d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_max_pool3d_args a = {{NULL, NULL}, self, output_size};
+    return tn_adaptive_max_pool3d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_add, TN_PLAIN, file, line, args, &r);
@@ -459,6 +492,32 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     const tn_avg_pool2d_input_grad_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
         divisor_override, grad, input_size, kernel_size};
     return tn_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool3d_at(const char *file, int line, const tn_avg_pool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool3d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override) {
+    const tn_avg_pool3d_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, self, kernel_size};
+    return tn_avg_pool3d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool3d_input_grad_at(const char *file, int line,
+    const tn_avg_pool3d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool3d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool3d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override) {
+    const tn_avg_pool3d_input_grad_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, grad, input_size, kernel_size};
+    return tn_avg_pool3d_input_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_bartlett_window_at(const char *file, int line,
@@ -2239,6 +2298,32 @@ TN_API tn_tensor *tnp_frac_(tn_tensor *self) {
     return tn_frac_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_result_indices tn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_fractional_max_pool2d_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_fractional_max_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_fractional_max_pool2d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints output_size, tn_tensor *random_samples) {
+    const tn_fractional_max_pool2d_args a = {{NULL, NULL}, self, kernel_size, output_size,
+        random_samples};
+    return tn_fractional_max_pool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_result_indices tn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_fractional_max_pool3d_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_fractional_max_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_fractional_max_pool3d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints output_size, tn_tensor *random_samples) {
+    const tn_fractional_max_pool3d_args a = {{NULL, NULL}, self, kernel_size, output_size,
+        random_samples};
+    return tn_fractional_max_pool3d_at(NULL, 0, &a);
+}
+
 TN_API tn_mantissa_exponent tn_frexp_at(const char *file, int line, const tn_frexp_args *args) {
     tn_mantissa_exponent r;
     tn_call(&tni_row_frexp, TN_PLAIN, file, line, args, &r);
@@ -3912,6 +3997,17 @@ TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type, tn_ints kern
     return tn_lp_pool2d_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_lp_pool3d_at(const char *file, int line, const tn_lp_pool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lp_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lp_pool3d(tn_tensor *input, double norm_type, tn_ints kernel_size,
+    tn_ints stride, bool ceil_mode) {
+    const tn_lp_pool3d_args a = {stride, ceil_mode, input, norm_type, kernel_size};
+    return tn_lp_pool3d_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_lt, TN_PLAIN, file, line, args, &r);
@@ -4104,6 +4200,19 @@ TN_API tn_tensor *tnp_max_pool1d(tn_tensor *self, tn_ints kernel_size, tn_ints s
     return tn_max_pool1d_at(NULL, 0, &a);
 }
 
+TN_API tn_result_indices tn_max_pool1d_with_indices_at(const char *file, int line,
+    const tn_max_pool1d_with_indices_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_max_pool1d_with_indices, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_max_pool1d_with_indices(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool1d_with_indices_args a = {{NULL, NULL}, stride, padding, dilation, ceil_mode,
+        self, kernel_size};
+    return tn_max_pool1d_with_indices_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_max_pool2d, TN_PLAIN, file, line, args, &r);
@@ -4140,6 +4249,76 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
     const tn_max_pool2d_pick_args a = {NULL, stride, padding, dilation, ceil_mode, self, indices,
         kernel_size};
     return tn_max_pool2d_pick_at(NULL, 0, &a);
+}
+
+TN_API tn_result_indices tn_max_pool2d_with_indices_at(const char *file, int line,
+    const tn_max_pool2d_with_indices_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_max_pool2d_with_indices, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_max_pool2d_with_indices(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool2d_with_indices_args a = {{NULL, NULL}, stride, padding, dilation, ceil_mode,
+        self, kernel_size};
+    return tn_max_pool2d_with_indices_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool3d_at(const char *file, int line, const tn_max_pool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool3d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool3d_args a = {stride, padding, dilation, ceil_mode, self, kernel_size};
+    return tn_max_pool3d_at(NULL, 0, &a);
+}
+
+TN_API tn_result_indices tn_max_pool3d_with_indices_at(const char *file, int line,
+    const tn_max_pool3d_with_indices_args *args) {
+    tn_result_indices r;
+    tn_call(&tni_row_max_pool3d_with_indices, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_result_indices tnp_max_pool3d_with_indices(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool3d_with_indices_args a = {{NULL, NULL}, stride, padding, dilation, ceil_mode,
+        self, kernel_size};
+    return tn_max_pool3d_with_indices_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_unpool1d_at(const char *file, int line, const tn_max_unpool1d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_unpool1d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_unpool1d(tn_tensor *input, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints output_size) {
+    const tn_max_unpool1d_args a = {stride, padding, output_size, input, indices, kernel_size};
+    return tn_max_unpool1d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_unpool2d_at(const char *file, int line, const tn_max_unpool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_unpool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_unpool2d(tn_tensor *input, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints output_size) {
+    const tn_max_unpool2d_args a = {stride, padding, output_size, input, indices, kernel_size};
+    return tn_max_unpool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_unpool3d_at(const char *file, int line, const tn_max_unpool3d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_unpool3d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_unpool3d(tn_tensor *input, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints output_size) {
+    const tn_max_unpool3d_args a = {stride, padding, output_size, input, indices, kernel_size};
+    return tn_max_unpool3d_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_maximum_at(const char *file, int line, const tn_maximum_args *args) {

@@ -1017,255 +1017,6 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv_transpose3d) = {"ConvTranspose3d", &tni_ma
     NULL, 2, 0, offsetof(tn_nn_conv_transpose3d_self, o)};
 TNI_PRIVATE_END
 
-TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool2d);
-static const tn_param tni_params_nn_max_pool2d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, stride), 0,
-     2, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, padding), 0, 2, NULL},
-    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dilation), 0, 2, NULL},
-    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, return_indices), 0,
-     -1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_max_pool2d_padding[] = {0};
-static const int64_t tni_list_nn_max_pool2d_dilation[] = {1};
-static const tn_nn_max_pool2d_args tni_defaults_nn_max_pool2d = {{NULL, -1},
-    {tni_list_nn_max_pool2d_padding, 1}, {tni_list_nn_max_pool2d_dilation, 1}, false, false,
-    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_max_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
-    tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_max_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool2d);
-static const tn_param tni_params_nn_avg_pool2d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, stride), 0,
-     2, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, padding), 0, 2, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
-     count_include_pad), 0, -1, NULL},
-    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
-     divisor_override), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_avg_pool2d_padding[] = {0};
-static const tn_nn_avg_pool2d_args tni_defaults_nn_avg_pool2d = {{NULL, -1},
-    {tni_list_nn_avg_pool2d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
-    0}};
-static const char *const tni_names_nn_avg_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
-    tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_avg_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool2d);
-static const tn_param tni_params_nn_adaptive_avg_pool2d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool2d_args, output_size), 0, 2,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool2d_args tni_defaults_nn_adaptive_avg_pool2d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
-    &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
-static const tn_param tni_params_nn_max_pool1d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
-     1, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
-    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
-    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
-     -1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
-static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
-static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
-    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
-    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_max_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
-    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
-static const tn_param tni_params_nn_avg_pool1d[] = {
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
-     1, NULL},
-    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
-     count_include_pad), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
-     0, -1, NULL},
-};
-static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
-static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
-    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_avg_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
-    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
-static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
-    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
-static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
-    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
-     NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
-     dtype), 0, -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
-     device), 0, -1, NULL},
-};
-static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
-    TN_NO_DEVICE, {NULL, 0}};
-static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
-    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
-static const tn_param tni_params_nn_lp_pool1d[] = {
-    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
-     1, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
-     0, -1, NULL},
-};
-static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
-    TN_NO_DEVICE, 0, {NULL, 0}};
-static const char *const tni_names_nn_lp_pool1d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
-    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
-TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
-static const tn_param tni_params_nn_lp_pool2d[] = {
-    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
-    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
-    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
-     2, NULL},
-    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
-    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
-     -1, NULL},
-    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
-     0, -1, NULL},
-};
-static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
-    TN_NO_DEVICE, 0, {NULL, 0}};
-static const char *const tni_names_nn_lp_pool2d[] = {NULL};
-TNI_PRIVATE_BEGIN
-static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
-    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
-    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
-TNI_PRIVATE_END
-
 TN_PRIV_DECLARE(tn_mrow, tni_module_cosine_similarity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_cosine_similarity);
 static const tn_param tni_params_nn_cosine_similarity[] = {
@@ -2970,6 +2721,549 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_circular_pad3d) = {"CircularPad3d", &tni_make_c
     NULL, 0, 0, offsetof(tn_nn_circular_pad3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool2d);
+static const tn_param tni_params_nn_max_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dilation), 0, 2, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool2d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool2d_dilation[] = {1};
+static const tn_nn_max_pool2d_args tni_defaults_nn_max_pool2d = {{NULL, -1},
+    {tni_list_nn_max_pool2d_padding, 1}, {tni_list_nn_max_pool2d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
+    tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool2d);
+static const tn_param tni_params_nn_avg_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, padding), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     divisor_override), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool2d_padding[] = {0};
+static const tn_nn_avg_pool2d_args tni_defaults_nn_avg_pool2d = {{NULL, -1},
+    {tni_list_nn_avg_pool2d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
+    tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool2d);
+static const tn_param tni_params_nn_adaptive_avg_pool2d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool2d_args, output_size), 0, 2,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool2d_args tni_defaults_nn_adaptive_avg_pool2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
+    &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool1d);
+static const tn_param tni_params_nn_max_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, padding), 0, 1, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dilation), 0, 1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool1d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool1d_dilation[] = {1};
+static const tn_nn_max_pool1d_args tni_defaults_nn_max_pool1d = {{NULL, -1},
+    {tni_list_nn_max_pool1d_padding, 1}, {tni_list_nn_max_pool1d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool1d = {tni_params_nn_max_pool1d, &tni_defaults_nn_max_pool1d,
+    tni_names_nn_max_pool1d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool1d) = {"MaxPool1d", &tni_make_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool1d);
+static const tn_param tni_params_nn_avg_pool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, stride), 0,
+     1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, padding), 0, 1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args,
+     count_include_pad), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool1d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool1d_padding[] = {0};
+static const tn_nn_avg_pool1d_args tni_defaults_nn_avg_pool1d = {{NULL, -1},
+    {tni_list_nn_avg_pool1d_padding, 1}, false, true, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool1d = {tni_params_nn_avg_pool1d, &tni_defaults_nn_avg_pool1d,
+    tni_names_nn_avg_pool1d, NULL, 7, 0, 0, 0, sizeof(tn_nn_avg_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool1d) = {"AvgPool1d", &tni_make_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool1d);
+static const tn_param tni_params_nn_adaptive_avg_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool1d_args tni_defaults_nn_adaptive_avg_pool1d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool1d = {tni_params_nn_adaptive_avg_pool1d,
+    &tni_defaults_nn_adaptive_avg_pool1d, tni_names_nn_adaptive_avg_pool1d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool1d) = {"AdaptiveAvgPool1d", &tni_make_adaptive_avg_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool3d);
+static const tn_param tni_params_nn_adaptive_avg_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool3d_args tni_defaults_nn_adaptive_avg_pool3d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool3d = {tni_params_nn_adaptive_avg_pool3d,
+    &tni_defaults_nn_adaptive_avg_pool3d, tni_names_nn_adaptive_avg_pool3d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool3d) = {"AdaptiveAvgPool3d", &tni_make_adaptive_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool1d);
+static const tn_param tni_params_nn_lp_pool1d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool1d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, stride), 0,
+     1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool1d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool1d_args tni_defaults_nn_lp_pool1d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool1d = {tni_params_nn_lp_pool1d, &tni_defaults_nn_lp_pool1d,
+    tni_names_nn_lp_pool1d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool1d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool1d) = {"LPPool1d", &tni_make_lp_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool2d);
+static const tn_param tni_params_nn_lp_pool2d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool2d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, stride), 0,
+     2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool2d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool2d_args tni_defaults_nn_lp_pool2d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool2d = {tni_params_nn_lp_pool2d, &tni_defaults_nn_lp_pool2d,
+    tni_names_nn_lp_pool2d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool2d) = {"LPPool2d", &tni_make_lp_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool3d);
+static const tn_param tni_params_nn_max_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, stride), 0,
+     3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, padding), 0, 3, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, dilation), 0, 3, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool3d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool3d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool3d_dilation[] = {1};
+static const tn_nn_max_pool3d_args tni_defaults_nn_max_pool3d = {{NULL, -1},
+    {tni_list_nn_max_pool3d_padding, 1}, {tni_list_nn_max_pool3d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool3d = {tni_params_nn_max_pool3d, &tni_defaults_nn_max_pool3d,
+    tni_names_nn_max_pool3d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool3d) = {"MaxPool3d", &tni_make_max_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool3d);
+static const tn_param tni_params_nn_avg_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, stride), 0,
+     3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, padding), 0, 3, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args,
+     divisor_override), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool3d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool3d_padding[] = {0};
+static const tn_nn_avg_pool3d_args tni_defaults_nn_avg_pool3d = {{NULL, -1},
+    {tni_list_nn_avg_pool3d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_avg_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool3d = {tni_params_nn_avg_pool3d, &tni_defaults_nn_avg_pool3d,
+    tni_names_nn_avg_pool3d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool3d) = {"AvgPool3d", &tni_make_avg_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lp_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lp_pool3d);
+static const tn_param tni_params_nn_lp_pool3d[] = {
+    {"norm_type", TN_T_FLOAT, 0, offsetof(tn_nn_lp_pool3d_args, norm_type), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_lp_pool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, stride), 0,
+     3, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lp_pool3d_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lp_pool3d_args tni_defaults_nn_lp_pool3d = {{NULL, -1}, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, {NULL, 0}};
+static const char *const tni_names_nn_lp_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lp_pool3d = {tni_params_nn_lp_pool3d, &tni_defaults_nn_lp_pool3d,
+    tni_names_nn_lp_pool3d, NULL, 6, 0, 0, 0, sizeof(tn_nn_lp_pool3d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lp_pool3d) = {"LPPool3d", &tni_make_lp_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_lp_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool1d);
+static const tn_param tni_params_nn_adaptive_max_pool1d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool1d_args, output_size), 0, 1,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool1d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool1d_args tni_defaults_nn_adaptive_max_pool1d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool1d = {tni_params_nn_adaptive_max_pool1d,
+    &tni_defaults_nn_adaptive_max_pool1d, tni_names_nn_adaptive_max_pool1d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool1d) = {"AdaptiveMaxPool1d", &tni_make_adaptive_max_pool1d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool2d);
+static const tn_param tni_params_nn_adaptive_max_pool2d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool2d_args, output_size), 0, 2,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool2d_args tni_defaults_nn_adaptive_max_pool2d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool2d = {tni_params_nn_adaptive_max_pool2d,
+    &tni_defaults_nn_adaptive_max_pool2d, tni_names_nn_adaptive_max_pool2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool2d) = {"AdaptiveMaxPool2d", &tni_make_adaptive_max_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_max_pool3d);
+static const tn_param tni_params_nn_adaptive_max_pool3d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_max_pool3d_args, output_size), 0, 3,
+     NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     return_indices), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_max_pool3d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_max_pool3d_args tni_defaults_nn_adaptive_max_pool3d = {false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_max_pool3d = {tni_params_nn_adaptive_max_pool3d,
+    &tni_defaults_nn_adaptive_max_pool3d, tni_names_nn_adaptive_max_pool3d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_adaptive_max_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_max_pool3d) = {"AdaptiveMaxPool3d", &tni_make_adaptive_max_pool3d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool1d);
+static const tn_param tni_params_nn_max_unpool1d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool1d_args, kernel_size), 0, 1, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, stride),
+     0, 1, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, padding), 0, 1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool1d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool1d_padding[] = {0};
+static const tn_nn_max_unpool1d_args tni_defaults_nn_max_unpool1d = {{NULL, -1},
+    {tni_list_nn_max_unpool1d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool1d = {tni_params_nn_max_unpool1d,
+    &tni_defaults_nn_max_unpool1d, tni_names_nn_max_unpool1d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool1d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool1d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool1d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool1d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool1d_forward_args tni_defaults_nn_max_unpool1d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool1d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool1d = {tni_params_nn_max_unpool1d_forward,
+    &tni_defaults_nn_max_unpool1d_forward, tni_names_nn_max_unpool1d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool1d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool1d) = {"MaxUnpool1d", &tni_make_max_unpool1d, &tni_call_max_unpool1d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool2d);
+static const tn_param tni_params_nn_max_unpool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, stride),
+     0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, padding), 0, 2, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool2d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool2d_padding[] = {0};
+static const tn_nn_max_unpool2d_args tni_defaults_nn_max_unpool2d = {{NULL, -1},
+    {tni_list_nn_max_unpool2d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool2d = {tni_params_nn_max_unpool2d,
+    &tni_defaults_nn_max_unpool2d, tni_names_nn_max_unpool2d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool2d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool2d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool2d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool2d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool2d_forward_args tni_defaults_nn_max_unpool2d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool2d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool2d = {tni_params_nn_max_unpool2d_forward,
+    &tni_defaults_nn_max_unpool2d_forward, tni_names_nn_max_unpool2d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool2d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool2d) = {"MaxUnpool2d", &tni_make_max_unpool2d, &tni_call_max_unpool2d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_unpool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_unpool3d);
+static const tn_param tni_params_nn_max_unpool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_unpool3d_args, kernel_size), 0, 3, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, stride),
+     0, 3, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, padding), 0, 3, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_unpool3d_args,
+     device), 0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_unpool3d_padding[] = {0};
+static const tn_nn_max_unpool3d_args tni_defaults_nn_max_unpool3d = {{NULL, -1},
+    {tni_list_nn_max_unpool3d_padding, 1}, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_unpool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_unpool3d = {tni_params_nn_max_unpool3d,
+    &tni_defaults_nn_max_unpool3d, tni_names_nn_max_unpool3d, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_max_unpool3d_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool3d_forward_args, input), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_nn_max_unpool3d_forward_args, indices), 0, -1, NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_max_unpool3d_forward_args, output_size), 0, -1, NULL},
+};
+static const tn_nn_max_unpool3d_forward_args tni_defaults_nn_max_unpool3d_forward = {{NULL, -1},
+    NULL, NULL, NULL};
+static const char *const tni_names_nn_max_unpool3d_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_max_unpool3d = {tni_params_nn_max_unpool3d_forward,
+    &tni_defaults_nn_max_unpool3d_forward, tni_names_nn_max_unpool3d_forward, NULL, 3, 2, 1, 0,
+    sizeof(tn_nn_max_unpool3d_forward_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool3d) = {"MaxUnpool3d", &tni_make_max_unpool3d, &tni_call_max_unpool3d, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_unpool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -3148,15 +3442,6 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_conv_transpose1d,
         &tni_module_conv_transpose2d,
         &tni_module_conv_transpose3d,
-        &tni_module_max_pool2d,
-        &tni_module_avg_pool2d,
-        &tni_module_adaptive_avg_pool2d,
-        &tni_module_max_pool1d,
-        &tni_module_avg_pool1d,
-        &tni_module_adaptive_avg_pool1d,
-        &tni_module_adaptive_avg_pool3d,
-        &tni_module_lp_pool1d,
-        &tni_module_lp_pool2d,
         &tni_module_cosine_similarity,
         &tni_module_pairwise_distance,
         &tni_module_unfold,
@@ -3211,6 +3496,24 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_circular_pad1d,
         &tni_module_circular_pad2d,
         &tni_module_circular_pad3d,
+        &tni_module_max_pool2d,
+        &tni_module_avg_pool2d,
+        &tni_module_adaptive_avg_pool2d,
+        &tni_module_max_pool1d,
+        &tni_module_avg_pool1d,
+        &tni_module_adaptive_avg_pool1d,
+        &tni_module_adaptive_avg_pool3d,
+        &tni_module_lp_pool1d,
+        &tni_module_lp_pool2d,
+        &tni_module_max_pool3d,
+        &tni_module_avg_pool3d,
+        &tni_module_lp_pool3d,
+        &tni_module_adaptive_max_pool1d,
+        &tni_module_adaptive_max_pool2d,
+        &tni_module_adaptive_max_pool3d,
+        &tni_module_max_unpool1d,
+        &tni_module_max_unpool2d,
+        &tni_module_max_unpool3d,
         &tni_module_lstm,
         &tni_module_pixel_shuffle,
         &tni_module_pixel_unshuffle,
@@ -3571,90 +3874,6 @@ TN_API tn_tensor *tnp_nn_conv_transpose3d_forward(tn_module *module, tn_tensor *
     tn_ints output_size) {
     const tn_nn_conv_transpose3d_forward_args a = {output_size, module, input};
     return tn_nn_conv_transpose3d_forward_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
-    const tn_nn_max_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_max_pool2d, args);
-}
-TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_max_pool2d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
-        device, kernel_size};
-    return tn_nn_max_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
-    const tn_nn_avg_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_avg_pool2d, args);
-}
-TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_avg_pool2d_args a = {stride, padding, ceil_mode, count_include_pad,
-        divisor_override, dtype, device, kernel_size};
-    return tn_nn_avg_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool2d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
-    const tn_nn_max_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_max_pool1d, args);
-}
-TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
-        device, kernel_size};
-    return tn_nn_max_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
-    const tn_nn_avg_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
-}
-TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
-    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
-        kernel_size};
-    return tn_nn_avg_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
-    const tn_nn_adaptive_avg_pool3d_args *args) {
-    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
-}
-TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
-    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
-    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
-}
-TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
-    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
-    return tn_nn_lp_pool1d_at(NULL, 0, &a);
-}
-TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
-    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
-}
-TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
-    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
-    return tn_nn_lp_pool2d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_cosine_similarity_at(const char *file, int line,
     const tn_nn_cosine_similarity_args *args) {
@@ -4344,6 +4563,206 @@ TN_API tn_module *tn_nn_circular_pad3d_at(const char *file, int line,
 TN_API tn_module *tnp_nn_circular_pad3d(tn_ints padding, tn_dtype dtype, tn_device_id device) {
     const tn_nn_circular_pad3d_args a = {dtype, device, padding};
     return tn_nn_circular_pad3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool2d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_avg_pool2d_args a = {stride, padding, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size};
+    return tn_nn_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool1d_at(const char *file, int line,
+    const tn_nn_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_max_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool1d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool1d_at(const char *file, int line,
+    const tn_nn_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_avg_pool1d_args a = {stride, padding, ceil_mode, count_include_pad, dtype, device,
+        kernel_size};
+    return tn_nn_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool1d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool3d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool1d_at(const char *file, int line, const tn_nn_lp_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool1d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool1d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool1d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool2d_at(const char *file, int line, const tn_nn_lp_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool2d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool2d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool2d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool3d_at(const char *file, int line,
+    const tn_nn_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_max_pool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool3d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool3d_at(const char *file, int line,
+    const tn_nn_avg_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool3d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_avg_pool3d_args a = {stride, padding, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size};
+    return tn_nn_avg_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lp_pool3d_at(const char *file, int line, const tn_nn_lp_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_lp_pool3d, args);
+}
+TN_API tn_module *tnp_nn_lp_pool3d(double norm_type, tn_ints kernel_size, tn_ints stride,
+    bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lp_pool3d_args a = {stride, ceil_mode, dtype, device, norm_type, kernel_size};
+    return tn_nn_lp_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool1d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool1d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool1d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool2d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool2d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_nn_adaptive_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_max_pool3d(tn_ints output_size, bool return_indices,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_max_pool3d_args a = {return_indices, dtype, device, output_size};
+    return tn_nn_adaptive_max_pool3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool1d_at(const char *file, int line,
+    const tn_nn_max_unpool1d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool1d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool1d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool1d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool1d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool1d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool1d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool1d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool1d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool1d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool1d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool2d_at(const char *file, int line,
+    const tn_nn_max_unpool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool2d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool2d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool2d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool2d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool2d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool2d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool2d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool2d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool2d_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_unpool3d_at(const char *file, int line,
+    const tn_nn_max_unpool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_unpool3d, args);
+}
+TN_API tn_module *tnp_nn_max_unpool3d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_unpool3d_args a = {stride, padding, dtype, device, kernel_size};
+    return tn_nn_max_unpool3d_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_max_unpool3d_forward_at(const char *file, int line,
+    const tn_nn_max_unpool3d_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_max_unpool3d, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *indices, tn_ints output_size) {
+    const tn_nn_max_unpool3d_forward_args a = {output_size, module, input, indices};
+    return tn_nn_max_unpool3d_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);

@@ -29,6 +29,24 @@ from ._losses import (  # noqa: F401
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from ._pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+)
 
 __getattr__, __dir__ = space(__name__)
 
@@ -272,21 +290,6 @@ def embedding(
     return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-def max_pool1d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
-):
-    """The largest element of each window of a line."""
-    if return_indices:
-        _unsupported("max_pool1d", "return_indices")
-    return _C.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
 _LINEAR = ("linear", "bilinear", "trilinear", "bicubic")
 
 
@@ -327,21 +330,6 @@ def interpolate(
         bool(recompute_scale_factor),
         antialias,
     )
-
-
-def max_pool2d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
-):
-    """The largest element of each window."""
-    if return_indices:
-        _unsupported("max_pool2d", "return_indices")
-    return _C.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):

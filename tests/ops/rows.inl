@@ -13,6 +13,8 @@ DIFFERS("operator", "avg_pool1d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "avg_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
+DIFFERS("operator", "avg_pool3d", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
 DIFFERS("operator", "bartlett_window", "parameter periodic", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
@@ -55,6 +57,22 @@ DIFFERS("operator", "embedding", "parameter padding_idx", false, "",
         "-1 is none, as in torch's schema")
 DIFFERS("operator", "feature_alpha_dropout", "parameter p", false, "",
         "required, as in torch's schema")
+DIFFERS("operator", "fractional_max_pool2d", "gradcheck", false, "",
+        "it is no function of random_samples")
+DIFFERS("operator", "fractional_max_pool2d", "result 0", true, "",
+        "numbers outside of [0, 1) are in no range there")
+DIFFERS("operator", "fractional_max_pool2d", "result 1", true, "",
+        "numbers outside of [0, 1) are in no range there")
+DIFFERS("operator", "fractional_max_pool2d", "grad of tensor 0", true, "",
+        "numbers outside of [0, 1) are in no range there")
+DIFFERS("operator", "fractional_max_pool3d", "gradcheck", false, "",
+        "it is no function of random_samples")
+DIFFERS("operator", "fractional_max_pool3d", "result 0", true, "",
+        "numbers outside of [0, 1) are in no range there")
+DIFFERS("operator", "fractional_max_pool3d", "result 1", true, "",
+        "numbers outside of [0, 1) are in no range there")
+DIFFERS("operator", "fractional_max_pool3d", "grad of tensor 0", true, "",
+        "numbers outside of [0, 1) are in no range there")
 DIFFERS("operator", "fused_step", "signature", false, "",
         "torch has no such function")
 DIFFERS("operator", "hamming_window", "parameter periodic", false, "",
@@ -157,8 +175,22 @@ DIFFERS("operator", "matrix_exp", "call", false, "",
         "not of 16-bit floats, as every factorization")
 DIFFERS("operator", "max_pool1d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
+DIFFERS("operator", "max_pool1d_with_indices", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
+DIFFERS("operator", "max_pool2d_with_indices", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
+DIFFERS("operator", "max_pool3d", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
+DIFFERS("operator", "max_pool3d_with_indices", "parameter stride", false, "",
+        "[] there and None here: as the kernel")
+DIFFERS("operator", "max_unpool1d", "gradcheck", false, "",
+        "of elements at one place the last one stays")
+DIFFERS("operator", "max_unpool2d", "gradcheck", false, "",
+        "of elements at one place the last one stays")
+DIFFERS("operator", "max_unpool3d", "gradcheck", false, "",
+        "of elements at one place the last one stays")
 DIFFERS("operator", "mean", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "median_dim", "result 1", false, "",

@@ -606,7 +606,7 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
             !grad_layout(row, &s, layout, dtype))
             break;
     for (int k = 0; k < 4 && i == 0 && (row->rules || row->compose); k++)
-        if (reshaped_sample(&s, row, shapes[k].size, dtype))
+        if (reshaped_sample(&s, row, shapes[k].size, dtype) && !sample_has_no_difference(&s))
             grad_layout(row, &s, shapes[k].layout, dtype);
 }
 

@@ -262,6 +262,44 @@ def torch_col2im(input, output_size, kernel_size, dilation=1, padding=0, stride=
     return F.fold(input, pair(output_size), pair(kernel_size), pair(dilation), pair(padding), pair(stride))
 
 
+def torch_fractional_max_pool2d(self, kernel_size, output_size, random_samples):
+    return torch.ops.aten.fractional_max_pool2d(self, pair(kernel_size), pair(output_size), random_samples)
+
+
+def torch_fractional_max_pool3d(self, kernel_size, output_size, random_samples):
+    three = lambda v: v * 3 if len(v) == 1 else v
+    return torch.ops.aten.fractional_max_pool3d(self, three(kernel_size), three(output_size), random_samples)
+
+
+def torch_avg_pool3d_input_grad(grad, input_size, *args, **kwargs):
+    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+    return torch.autograd.grad(F.avg_pool3d(x, *args, **kwargs), x, grad, create_graph=True)[0]
+
+
+def torch_lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    if not norm_type or input.dtype in (torch.float16, torch.bfloat16):
+        raise Refused("a power, and no half numbers")
+    return F.lp_pool3d(floating(input), norm_type, kernel_size * 3 if len(kernel_size) == 1 else kernel_size, stride, ceil_mode)
+
+
+def unpool(dims):
+    def each_of(v, low):
+        v = [v] if isinstance(v, int) else v
+        if len(v) not in (1, dims) or min(v) < low:
+            raise Refused("a size for each dimension")
+        return v * dims if len(v) == 1 else v
+
+    def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        k = each_of(kernel_size, 1)
+        s = each_of(stride, 1) if stride else k
+        return getattr(F, f"max_unpool{dims}d")(input, indices, k, s, each_of(padding, 0), output_size or None)
+
+    return max_unpool
+
+
+torch_max_unpool1d, torch_max_unpool2d, torch_max_unpool3d = unpool(1), unpool(2), unpool(3)
+
+
 def torch_max_pool2d_input_grad(grad, indices, input_size, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     at, inside = window_places(input_size, grad.shape, kernel_size, stride, padding, dilation, indices)
     planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=floating(grad).dtype)

@@ -62,7 +62,7 @@ POOLS = {
 # Where tests of this form would add nothing.
 ELSEWHERE = {
     "fused_adam": "optim", "fused_adamw": "optim", "fused_sgd": "optim", "fused_step": "optim",  # tests/unit/optim_pairs.c
-    "avg_pool2d_input_grad": "gradient", "max_pool2d_input_grad": "gradient", "conv2d_input_grad": "gradient",
+    "avg_pool2d_input_grad": "gradient", "avg_pool3d_input_grad": "gradient", "max_pool2d_input_grad": "gradient", "conv2d_input_grad": "gradient",
     "conv2d_weight_grad": "gradient", "resample_input_grad": "gradient", "conv3d_input_grad": "gradient", "conv3d_weight_grad": "gradient", "adaptive_avg_pool2d_input_grad": "gradient", "max_pool2d_pick": "gradient",
     "nll_loss_input_grad": "gradient", "layer_norm_backward": "gradient", "leaky_relu_backward": "gradient",
     "log_softmax_backward": "gradient", "softmax_backward": "gradient", "threshold_backward": "gradient",
@@ -319,6 +319,7 @@ def not_compared(row, case, text):
         **dict.fromkeys(("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"), is_complex or case["@size"][1] == "0"),
         "normal": is_complex, "uniform": is_complex, "smooth_l1_loss": is_complex,
         "batch_norm": case["@grid"] != 0 and (case.get("eps") == "0.0" or huge),  # 0 / 0 in one order or another
+        "fractional_max_pool3d": case["@size"][1] == "0",  # torch takes no channels
         "instance_norm": case.get("eps") == "0.0" or case["@size"][1] == "0" and case["@dtype"] == "bf16",
         "addmm": huge and "0" in (case.get("alpha"), case.get("beta")),  # 0 times NaN is NaN, or left out
         "var_mean": huge, "scaled_dot_product_attention": huge or case.get("scale") in ("0.0", "-2.0"), "binary_cross_entropy": huge,
@@ -329,6 +330,7 @@ def not_compared(row, case, text):
         **dict.fromkeys(("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "stft", "istft"),
                         huge),
         "local_response_norm": case.get("k") in ("0", "0.0"),  # x / |x|: the gradient is what rounding leaves
+        **dict.fromkeys(("avg_pool3d", "lp_pool3d"), huge or case["@dtype"] in ("f16", "bf16")),  # torch's CPU has no half numbers
         "lp_pool1d": huge, "lp_pool2d": huge,  # the root of what is not finite
         "cosine_embedding_loss": case["@grid"] == 3,  # 1 - 1 as the type rounds it
         "gaussian_nll_loss": huge,  # torch refuses a negative variance

@@ -148,6 +148,59 @@ TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_in
     .kernel_size = __VA_ARGS__)
 #endif
 
+/* avg_pool2d of volumes.
+ *   schema  avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0,
+ *           bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) ->
+ *           Tensor
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_avg_pool3d(x, TN_DIMS(2)) */
+typedef struct tn_avg_pool3d_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_avg_pool3d_args;
+TN_API tn_tensor *tn_avg_pool3d_at(const char *file, int line, const tn_avg_pool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool3d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool3d(self_, ...) TNI_CALL(tn_avg_pool3d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of avg_pool3d's input: divides each element of grad and adds it to all elements
+ * of its window.
+ *   schema  avg_pool3d_input_grad(Tensor grad, int[] input_size, int[3] kernel_size, int[3]?
+ *           stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True,
+ *           int? divisor_override=None) -> Tensor
+ *   shapes  grad (N, C, D', H', W'), input_size (N, C, D, H, W) -> input_size
+ *   example tn_avg_pool3d_input_grad(d, TN_DIMS(1, 3, 8, 8, 8), TN_DIMS(2)) */
+typedef struct tn_avg_pool3d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *grad;
+    tn_ints input_size, kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_avg_pool3d_input_grad_args;
+TN_API tn_tensor *tn_avg_pool3d_input_grad_at(const char *file, int line,
+    const tn_avg_pool3d_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool3d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool3d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool3d_input_grad, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
 /* The means of output_size windows that cover the input: row p of H' covers the rows of H from
  * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.
  *   schema  adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
@@ -1186,6 +1239,74 @@ TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *
     .indices = indices_, .kernel_size = __VA_ARGS__)
 #endif
 
+/* --- elements back at the places that a pooling of maxima took them from: compositions of
+ * scatter --- */
+
+/* max_unpool2d of lines.
+ *   schema  max_unpool1d(Tensor input, Tensor indices, int[1] kernel_size, int[1]? stride=None,
+ *           int[1] padding=0, int[]? output_size=None) -> Tensor
+ *   shapes  input, indices (N, C, L') or (C, L') -> (N, C, L) or (C, L)
+ *   example tn_max_unpool1d(x, index, TN_DIMS(2)) */
+typedef struct tn_max_unpool1d_args {
+    tn_ints stride, padding, output_size;
+    tn_tensor *input, *indices;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_unpool1d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_unpool1d_at(const char *file, int line,
+    const tn_max_unpool1d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_unpool1d(tn_tensor *input, tn_tensor *indices,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_max_unpool1d(input_, indices_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_unpool1d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .output_size = TN_NO_DIMS, .input = input_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* Each element at the place in its plane that indices names, as max_pool2d_with_indices gives them;
+ * 0 where none is. output_size chooses among the sizes of which the pooling makes the input's.
+ *   schema  max_unpool2d(Tensor input, Tensor indices, int[2] kernel_size, int[2]? stride=None,
+ *           int[2] padding=0, int[]? output_size=None) -> Tensor
+ *   shapes  input, indices (N, C, H', W') or (C, H', W') -> (N, C, H, W) or (C, H, W)
+ *   example tn_max_unpool2d(x, index, TN_DIMS(2)) */
+typedef struct tn_max_unpool2d_args {
+    tn_ints stride, padding, output_size;
+    tn_tensor *input, *indices;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_unpool2d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_unpool2d_at(const char *file, int line,
+    const tn_max_unpool2d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_unpool2d(tn_tensor *input, tn_tensor *indices,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_max_unpool2d(input_, indices_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_unpool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .output_size = TN_NO_DIMS, .input = input_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__))
+#endif
+
+/* max_unpool2d of volumes.
+ *   schema  max_unpool3d(Tensor input, Tensor indices, int[3] kernel_size, int[3]? stride=None,
+ *           int[3] padding=0, int[]? output_size=None) -> Tensor
+ *   shapes  input, indices (N, C, D', H', W') or (C, D', H', W') -> (N, C, D, H, W) or (C, D, H,
+ *           W)
+ *   example tn_max_unpool3d(x, index, TN_DIMS(2)) */
+typedef struct tn_max_unpool3d_args {
+    tn_ints stride, padding, output_size;
+    tn_tensor *input, *indices;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_unpool3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_unpool3d_at(const char *file, int line,
+    const tn_max_unpool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_unpool3d(tn_tensor *input, tn_tensor *indices,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_max_unpool3d(input_, indices_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_unpool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .output_size = TN_NO_DIMS, .input = input_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__))
+#endif
+
 /* --- a step of an optimizer over all parameters in one call: all change, or none --- */
 
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
@@ -1554,6 +1675,28 @@ TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool2d(tn_tensor *input, double norm_type
     .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
 #endif
 
+/* The norm of each window of a volume: the norm_type-th root of the sum of powers.
+ *   schema  lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None,
+ *           bool ceil_mode=False) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_lp_pool3d(x, 2, TN_DIMS(2)) */
+typedef struct tn_lp_pool3d_args {
+    tn_ints stride;
+    bool ceil_mode;
+    tn_tensor *input;
+    double norm_type;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_lp_pool3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_lp_pool3d_at(const char *file, int line,
+    const tn_lp_pool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_lp_pool3d(tn_tensor *input, double norm_type,
+    tn_ints kernel_size, tn_ints stride, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_lp_pool3d(input_, norm_type_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_lp_pool3d, \
+    .stride = TN_NO_DIMS, .input = input_, .norm_type = norm_type_, .kernel_size = __VA_ARGS__))
+#endif
+
 /* x / (k + alpha mean of x^2 over size channels around)^beta; channels beyond the ends count as 0.
  * Alex Krizhevsky et al., ImageNet classification with deep convolutional neural networks, 2012.
  *   schema  local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75,
@@ -1574,6 +1717,217 @@ TN_USE_RESULT TN_API tn_tensor *tnp_local_response_norm(tn_tensor *input, int64_
 #define tn_local_response_norm(input_, ...) TNI_RESULT(tn_tensor, \
     TNI_CALL(tn_local_response_norm, .alpha = 0.0001, .beta = 0.75, .k = 1, .input = input_, \
     .size = __VA_ARGS__))
+#endif
+
+/* --- the largest element of each window and its place in the plane: windows of fixed size,
+ * adaptive ones, and those that random numbers place, of one to three dimensions --- */
+
+/* The largest element of each window of a line, as max_pool1d, and its number in the line.
+ *   schema  max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1]
+ *           padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, L) or (C, L) -> result, indices: (N, C, L') or (C, L')
+ *   example tn_result_indices m = tn_max_pool1d_with_indices(x, TN_DIMS(2)); */
+typedef struct tn_max_pool1d_with_indices_args {
+    tn_result_indices out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool1d_with_indices_args;
+TN_API tn_result_indices tn_max_pool1d_with_indices_at(const char *file, int line,
+    const tn_max_pool1d_with_indices_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_max_pool1d_with_indices(tn_tensor *self,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool1d_with_indices(self_, ...) TNI_CALL(tn_max_pool1d_with_indices, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The largest element of each window, as max_pool2d, and its number in the plane, row by row.
+ *   schema  max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2]
+ *           padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, H, W) or (C, H, W) -> result, indices: (N, C, H', W') or (C, H', W')
+ *   example tn_result_indices m = tn_max_pool2d_with_indices(x, TN_DIMS(2, 2)); */
+typedef struct tn_max_pool2d_with_indices_args {
+    tn_result_indices out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool2d_with_indices_args;
+TN_API tn_result_indices tn_max_pool2d_with_indices_at(const char *file, int line,
+    const tn_max_pool2d_with_indices_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_max_pool2d_with_indices(tn_tensor *self,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_with_indices(self_, ...) TNI_CALL(tn_max_pool2d_with_indices, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The largest element of each window of a volume and its number in the volume, row by row. A NaN
+ * wins, padding never does; the first of equal elements is taken. stride None means kernel_size;
+ * ceil_mode keeps a last window that is cut off. Real dtypes but bool.
+ *   schema  max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3]
+ *           padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W) -> result, indices: (N, C, D', H', W') or (C,
+ *           D', H', W')
+ *   example tn_result_indices m = tn_max_pool3d_with_indices(x, TN_DIMS(2)); */
+typedef struct tn_max_pool3d_with_indices_args {
+    tn_result_indices out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool3d_with_indices_args;
+TN_API tn_result_indices tn_max_pool3d_with_indices_at(const char *file, int line,
+    const tn_max_pool3d_with_indices_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_max_pool3d_with_indices(tn_tensor *self,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool3d_with_indices(self_, ...) TNI_CALL(tn_max_pool3d_with_indices, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* max_pool2d of volumes.
+ *   schema  max_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0,
+ *           int[3] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_max_pool3d(x, TN_DIMS(2)) */
+typedef struct tn_max_pool3d_args {
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_max_pool3d_args;
+TN_USE_RESULT TN_API tn_tensor *tn_max_pool3d_at(const char *file, int line,
+    const tn_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_max_pool3d(tn_tensor *self, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool3d(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_max_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__))
+#endif
+
+/* The largest elements of output_size windows that cover a line, and their numbers in it.
+ *   schema  adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, L) or (C, L) -> result, indices: (N, C, L') or (C, L')
+ *   example tn_result_indices m = tn_adaptive_max_pool1d(x, TN_DIMS(4)); */
+typedef struct tn_adaptive_max_pool1d_args {
+    tn_result_indices out;
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_max_pool1d_args;
+TN_API tn_result_indices tn_adaptive_max_pool1d_at(const char *file, int line,
+    const tn_adaptive_max_pool1d_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_adaptive_max_pool1d(tn_tensor *self,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_max_pool1d(self_, ...) TNI_CALL(tn_adaptive_max_pool1d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* The largest elements of the windows of adaptive_avg_pool2d, and their numbers in the plane, row
+ * by row.
+ *   schema  adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, H, W) or (C, H, W), output_size (H', W') -> result, indices: (N, C, H',
+ *           W') or (C, H', W')
+ *   example tn_result_indices m = tn_adaptive_max_pool2d(x, TN_DIMS(2)); */
+typedef struct tn_adaptive_max_pool2d_args {
+    tn_result_indices out;
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_max_pool2d_args;
+TN_API tn_result_indices tn_adaptive_max_pool2d_at(const char *file, int line,
+    const tn_adaptive_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_adaptive_max_pool2d(tn_tensor *self,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_max_pool2d(self_, ...) TNI_CALL(tn_adaptive_max_pool2d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* adaptive_max_pool2d of volumes.
+ *   schema  adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor result, Tensor
+ *           indices)
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W), output_size (D', H', W') -> result, indices:
+ *           (N, C, D', H', W') or (C, D', H', W')
+ *   example tn_result_indices m = tn_adaptive_max_pool3d(x, TN_DIMS(1)); */
+typedef struct tn_adaptive_max_pool3d_args {
+    tn_result_indices out;
+    tn_tensor *self;
+    tn_ints output_size;
+    TNI_NAMED_OPTIONS
+} tn_adaptive_max_pool3d_args;
+TN_API tn_result_indices tn_adaptive_max_pool3d_at(const char *file, int line,
+    const tn_adaptive_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_adaptive_max_pool3d(tn_tensor *self,
+    tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_max_pool3d(self_, ...) TNI_CALL(tn_adaptive_max_pool3d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* The largest elements of output_size windows of kernel_size and their numbers in the plane.
+ * random_samples, numbers of [0, 1) for the columns and the rows of each plane, place the windows.
+ * Benjamin Graham, Fractional max-pooling, 2014.
+ *   schema  fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor
+ *           random_samples) -> (Tensor result, Tensor indices)
+ *   shapes  self (N, C, H, W) or (C, H, W), random_samples (N, C, 2) -> result, indices: (N, C,
+ *           output_size)
+ *   example tn_result_indices m = tn_fractional_max_pool2d(x, TN_DIMS(2), TN_DIMS(3), y); */
+typedef struct tn_fractional_max_pool2d_args {
+    tn_result_indices out;
+    tn_tensor *self;
+    tn_ints kernel_size, output_size;
+    tn_tensor *random_samples;
+    TNI_NAMED_OPTIONS
+} tn_fractional_max_pool2d_args;
+TN_API tn_result_indices tn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_fractional_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_fractional_max_pool2d(tn_tensor *self,
+    tn_ints kernel_size, tn_ints output_size, tn_tensor *random_samples);
+#ifndef __cplusplus
+#define tn_fractional_max_pool2d(self_, kernel_size_, output_size_, ...) \
+    TNI_CALL(tn_fractional_max_pool2d, .self = self_, .kernel_size = kernel_size_, \
+    .output_size = output_size_, .random_samples = __VA_ARGS__)
+#endif
+
+/* fractional_max_pool2d of volumes; random_samples are those of depth, rows and columns.
+ *   schema  fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor
+ *           random_samples) -> (Tensor result, Tensor indices)
+ *   shapes  self (N, C, D, H, W) or (C, D, H, W), random_samples (N, C, 3) -> result, indices:
+ *           (N, C, output_size)
+ *   example tn_result_indices m = tn_fractional_max_pool3d(x, TN_DIMS(2), TN_DIMS(3), y); */
+typedef struct tn_fractional_max_pool3d_args {
+    tn_result_indices out;
+    tn_tensor *self;
+    tn_ints kernel_size, output_size;
+    tn_tensor *random_samples;
+    TNI_NAMED_OPTIONS
+} tn_fractional_max_pool3d_args;
+TN_API tn_result_indices tn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_fractional_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_result_indices tnp_fractional_max_pool3d(tn_tensor *self,
+    tn_ints kernel_size, tn_ints output_size, tn_tensor *random_samples);
+#ifndef __cplusplus
+#define tn_fractional_max_pool3d(self_, kernel_size_, output_size_, ...) \
+    TNI_CALL(tn_fractional_max_pool3d, .self = self_, .kernel_size = kernel_size_, \
+    .output_size = output_size_, .random_samples = __VA_ARGS__)
 #endif
 
 /* --- images of another size: interpolation, its gradient, and means of windows that cover

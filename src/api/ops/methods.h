@@ -33,6 +33,15 @@ template <class K = as_objects> typename K::one adaptive_avg_pool2d(size_list ou
 template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool3d(size_list output_size, site at = site()) const {
     return tn::adaptive_avg_pool3d<K>(p_, output_size, at);
 }
+template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool1d(int_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) const {
+    return tn::adaptive_max_pool1d<K>(p_, output_size, o, at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool2d(size_list output_size, adaptive_max_pool2d_options o = {}, site at = site()) const {
+    return tn::adaptive_max_pool2d<K>(p_, output_size, o, at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool3d(size_list output_size, adaptive_max_pool3d_options o = {}, site at = site()) const {
+    return tn::adaptive_max_pool3d<K>(p_, output_size, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one add(tensor_or_number other,
     first_option<double> alpha = 1, site at = site()) const {
     return tn::add<K>(p_, other, alpha, at);
@@ -209,6 +218,16 @@ template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool2d(size_li
 template <class K = as_objects> typename K::one avg_pool2d(size_list kernel_size,
     avg_pool2d_options o, site at = site()) const {
     return tn::avg_pool2d<K>(p_, kernel_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool3d(size_list kernel_size,
+    size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
+    flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) const {
+    return tn::avg_pool3d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, at);
+}
+template <class K = as_objects> typename K::one avg_pool3d(size_list kernel_size,
+    avg_pool3d_options o, site at = site()) const {
+    return tn::avg_pool3d<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one bernoulli(tn_generator *generator = nullptr, site at = site()) const {
     return tn::bernoulli<K>(p_, generator, at);
@@ -647,6 +666,12 @@ template <class K = as_objects> typename K::one frac(out_options o = {}, site at
 }
 template <class K = as_objects> typename K::one frac_(site at = site()) const {
     return tn::frac_<K>(p_, at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type fractional_max_pool2d(size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool2d_options o = {}, site at = site()) const {
+    return tn::fractional_max_pool2d<K>(p_, kernel_size, output_size, random_samples, o, at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type fractional_max_pool3d(size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool3d_options o = {}, site at = site()) const {
+    return tn::fractional_max_pool3d<K>(p_, kernel_size, output_size, random_samples, o, at);
 }
 template <class K = as_objects> typename K::template many<tn_mantissa_exponent>::type frexp(frexp_options o = {}, site at = site()) const {
     return tn::frexp<K>(p_, o, at);
@@ -1113,6 +1138,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_lis
     max_pool1d_options o, site at = site()) const {
     return tn::max_pool1d<K>(p_, kernel_size, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool1d_with_indices(int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool1d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
+        at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type max_pool1d_with_indices(int_list kernel_size, max_pool1d_with_indices_options o, site at = site()) const {
+    return tn::max_pool1d_with_indices<K>(p_, kernel_size, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
     flag ceil_mode = false, site at = site()) const {
@@ -1131,6 +1163,29 @@ template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d_pick(te
 template <class K = as_objects> typename K::one max_pool2d_pick(tensor_ref indices,
     size_list kernel_size, max_pool2d_pick_options o, site at = site()) const {
     return tn::max_pool2d_pick<K>(p_, indices, kernel_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool2d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool2d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
+        at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type max_pool2d_with_indices(size_list kernel_size, max_pool2d_with_indices_options o, site at = site()) const {
+    return tn::max_pool2d_with_indices<K>(p_, kernel_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool3d(size_list kernel_size,
+    size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
+    flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool3d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool3d(size_list kernel_size,
+    max_pool3d_options o, site at = site()) const {
+    return tn::max_pool3d<K>(p_, kernel_size, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool3d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+    return tn::max_pool3d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
+        at);
+}
+template <class K = as_objects> typename K::template many<tn_result_indices>::type max_pool3d_with_indices(size_list kernel_size, max_pool3d_with_indices_options o, site at = site()) const {
+    return tn::max_pool3d_with_indices<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> typename K::one maximum(tensor_ref other, out_options o = {},
     site at = site()) const {

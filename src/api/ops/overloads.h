@@ -38,6 +38,21 @@ template <class K = as_objects> inline typename K::one adaptive_avg_pool2d_input
 template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool3d(tensor_ref self, size_list output_size, site at = site()) {
     return K::call(tn_adaptive_avg_pool3d_at, at, {self.value, output_size.value});
 }
+struct adaptive_max_pool1d_options {
+    typedef adaptive_max_pool1d_options self_;
+    TNI_OPTION(tn_result_indices, out, tn_result_indices())
+};
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool1d(tensor_ref self, int_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) {
+    return K::call(tn_adaptive_max_pool1d_at, at, {o.out, self.value, output_size.value}, o.out);
+}
+typedef adaptive_max_pool1d_options adaptive_max_pool2d_options;
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool2d(tensor_ref self, size_list output_size, adaptive_max_pool2d_options o = {}, site at = site()) {
+    return K::call(tn_adaptive_max_pool2d_at, at, {o.out, self.value, output_size.value}, o.out);
+}
+typedef adaptive_max_pool1d_options adaptive_max_pool3d_options;
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool3d(tensor_ref self, size_list output_size, adaptive_max_pool3d_options o = {}, site at = site()) {
+    return K::call(tn_adaptive_max_pool3d_at, at, {o.out, self.value, output_size.value}, o.out);
+}
 struct add_options {
     typedef add_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -387,6 +402,32 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool2d_
 template <class K = as_objects> inline typename K::one avg_pool2d_input_grad(tensor_ref grad,
     int_list input_size, size_list kernel_size, avg_pool2d_input_grad_options o, site at = site()) {
     return K::call(tn_avg_pool2d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, grad.value,
+        input_size.value, kernel_size.value}, o.out);
+}
+typedef avg_pool2d_options avg_pool3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d(tensor_ref self,
+    size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+    flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE,
+    site at = site()) {
+    return K::call(tn_avg_pool3d_at, at, {nullptr, stride.value, padding.value, ceil_mode.value,
+        count_include_pad.value, divisor_override.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::one avg_pool3d(tensor_ref self,
+    size_list kernel_size, avg_pool3d_options o, site at = site()) {
+    return K::call(tn_avg_pool3d_at, at, {o.out.value, o.stride.value, o.padding.value,
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, self.value,
+        kernel_size.value}, o.out);
+}
+typedef avg_pool2d_options avg_pool3d_input_grad_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d_input_grad(tensor_ref grad, int_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) {
+    return K::call(tn_avg_pool3d_input_grad_at, at, {nullptr, stride.value, padding.value,
+        ceil_mode.value, count_include_pad.value, divisor_override.value, grad.value,
+        input_size.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::one avg_pool3d_input_grad(tensor_ref grad,
+    int_list input_size, size_list kernel_size, avg_pool3d_input_grad_options o, site at = site()) {
+    return K::call(tn_avg_pool3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, grad.value,
         input_size.value, kernel_size.value}, o.out);
 }
@@ -1715,6 +1756,16 @@ template <class K = as_objects> inline typename K::one frac(tensor_ref self, out
 }
 template <class K = as_objects> inline typename K::one frac_(tensor_ref self, site at = site()) {
     return K::write(tn_frac_inplace_at, at, {nullptr, self.value});
+}
+typedef adaptive_max_pool1d_options fractional_max_pool2d_options;
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type fractional_max_pool2d(tensor_ref self, size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool2d_options o = {}, site at = site()) {
+    return K::call(tn_fractional_max_pool2d_at, at, {o.out, self.value, kernel_size.value,
+        output_size.value, random_samples.value}, o.out);
+}
+typedef adaptive_max_pool1d_options fractional_max_pool3d_options;
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type fractional_max_pool3d(tensor_ref self, size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool3d_options o = {}, site at = site()) {
+    return K::call(tn_fractional_max_pool3d_at, at, {o.out, self.value, kernel_size.value,
+        output_size.value, random_samples.value}, o.out);
 }
 struct frexp_options {
     typedef frexp_options self_;
@@ -3070,6 +3121,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(t
     return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
+typedef lp_pool2d_options lp_pool3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(tensor_ref input,
+    double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    flag ceil_mode = false, site at = site()) {
+    return K::call(tn_lp_pool3d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(tensor_ref input,
+    double norm_type, size_list kernel_size, lp_pool3d_options o, site at = site()) {
+    return K::call(tn_lp_pool3d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
+        kernel_size.value});
+}
 template <class K = as_objects> inline typename K::one lt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_lt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -3179,6 +3242,22 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(
     return K::call(tn_max_pool1d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
         o.ceil_mode.value, self.value, kernel_size.value});
 }
+struct max_pool1d_with_indices_options {
+    typedef max_pool1d_with_indices_options self_;
+    TNI_OPTION(tn_result_indices, out, tn_result_indices())
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool1d_with_indices_at, at, {{}, stride.value, padding.value,
+        dilation.value, ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, int_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
+    return K::call(tn_max_pool1d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
+        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+}
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -3220,6 +3299,95 @@ template <class K = as_objects> inline typename K::one max_pool2d_pick(tensor_re
     tensor_ref indices, size_list kernel_size, max_pool2d_pick_options o, site at = site()) {
     return K::call(tn_max_pool2d_pick_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.ceil_mode.value, self.value, indices.value, kernel_size.value}, o.out);
+}
+struct max_pool2d_with_indices_options {
+    typedef max_pool2d_with_indices_options self_;
+    TNI_OPTION(tn_result_indices, out, tn_result_indices())
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool2d_with_indices_at, at, {{}, stride.value, padding.value,
+        dilation.value, ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(tensor_ref self, size_list kernel_size, max_pool2d_with_indices_options o, site at = site()) {
+    return K::call(tn_max_pool2d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
+        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+}
+struct max_pool3d_options {
+    typedef max_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, ceil_mode, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
+    size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+    size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool3d_at, at, {stride.value, padding.value, dilation.value,
+        ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
+    size_list kernel_size, max_pool3d_options o, site at = site()) {
+    return K::call(tn_max_pool3d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
+        o.ceil_mode.value, self.value, kernel_size.value});
+}
+typedef max_pool2d_with_indices_options max_pool3d_with_indices_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    return K::call(tn_max_pool3d_with_indices_at, at, {{}, stride.value, padding.value,
+        dilation.value, ceil_mode.value, self.value, kernel_size.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(tensor_ref self, size_list kernel_size, max_pool3d_with_indices_options o, site at = site()) {
+    return K::call(tn_max_pool3d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
+        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+}
+struct max_unpool1d_options {
+    typedef max_unpool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
+    tensor_ref indices, int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+    int_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_max_unpool1d_at, at, {stride.value, padding.value, output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
+    tensor_ref indices, int_list kernel_size, max_unpool1d_options o, site at = site()) {
+    return K::call(tn_max_unpool1d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+struct max_unpool2d_options {
+    typedef max_unpool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_max_unpool2d_at, at, {stride.value, padding.value, output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, max_unpool2d_options o, site at = site()) {
+    return K::call(tn_max_unpool2d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+typedef max_unpool2d_options max_unpool3d_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool3d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_max_unpool3d_at, at, {stride.value, padding.value, output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool3d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, max_unpool3d_options o, site at = site()) {
+    return K::call(tn_max_unpool3d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
+        input.value, indices.value, kernel_size.value});
 }
 template <class K = as_objects> inline typename K::one maximum(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -4972,6 +5140,9 @@ TNI_TN_END
 #define tn_adaptive_avg_pool2d_input_grad(...) \
     tn::adaptive_avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_adaptive_avg_pool3d(...) tn::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_max_pool1d(...) tn::adaptive_max_pool1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_max_pool2d(...) tn::adaptive_max_pool2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_adaptive_max_pool3d(...) tn::adaptive_max_pool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_(...) tn::add_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_add_scalar(...) tn::add<tn::detail::as_c>(__VA_ARGS__)
@@ -5009,6 +5180,8 @@ TNI_TN_END
 #define tn_avg_pool1d(...) tn::avg_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d(...) tn::avg_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_avg_pool2d_input_grad(...) tn::avg_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_avg_pool3d(...) tn::avg_pool3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_avg_pool3d_input_grad(...) tn::avg_pool3d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bartlett_window(...) tn::bartlett_window<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm(...) tn::batch_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_batch_norm_backward(...) tn::batch_norm_backward<tn::detail::as_c>(__VA_ARGS__)
@@ -5205,6 +5378,8 @@ TNI_TN_END
 #define tn_fmod_scalar_(...) tn::fmod_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_frac(...) tn::frac<tn::detail::as_c>(__VA_ARGS__)
 #define tn_frac_(...) tn::frac_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fractional_max_pool2d(...) tn::fractional_max_pool2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_fractional_max_pool3d(...) tn::fractional_max_pool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_frexp(...) tn::frexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_full(...) tn::full<tn::detail::as_c>(__VA_ARGS__)
 #define tn_full_like(...) tn::full_like<tn::detail::as_c>(__VA_ARGS__)
@@ -5372,6 +5547,7 @@ TNI_TN_END
 #define tn_logsumexp(...) tn::logsumexp<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lp_pool1d(...) tn::lp_pool1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lp_pool2d(...) tn::lp_pool2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_lp_pool3d(...) tn::lp_pool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_(...) tn::lt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_lt_scalar(...) tn::lt<tn::detail::as_c>(__VA_ARGS__)
@@ -5393,9 +5569,16 @@ TNI_TN_END
 #define tn_max_dim(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_other(...) tn::max<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool1d(...) tn::max_pool1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool1d_with_indices(...) tn::max_pool1d_with_indices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d(...) tn::max_pool2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_input_grad(...) tn::max_pool2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_max_pool2d_pick(...) tn::max_pool2d_pick<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool2d_with_indices(...) tn::max_pool2d_with_indices<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool3d(...) tn::max_pool3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_pool3d_with_indices(...) tn::max_pool3d_with_indices<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_unpool1d(...) tn::max_unpool1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_unpool2d(...) tn::max_unpool2d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_max_unpool3d(...) tn::max_unpool3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_maximum(...) tn::maximum<tn::detail::as_c>(__VA_ARGS__)
 #define tn_mean(...) tn::mean<tn::detail::as_c>(__VA_ARGS__)
 #define tn_median(...) tn::median<tn::detail::as_c>(__VA_ARGS__)

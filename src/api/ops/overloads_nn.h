@@ -1276,310 +1276,6 @@ template <class K> class conv_transpose3d : public detail::module_of<K,
 typedef rows::conv_transpose3d<detail::as_objects> conv_transpose3d;
 }
 namespace nn {
-struct max_pool2d_options {
-    typedef max_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_size_list, dilation, {1})
-    TNI_OPTION(flag, return_indices, false)
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
-  public:
-    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
-        const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
-            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
-    }
-    explicit max_pool2d(size_list kernel_size, max_pool2d_options o, site at = site::here()) {
-        const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
-    }
-    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : max_pool2d(size_list(l), max_pool2d_options(), at) {}
-    explicit max_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "max_pool2d", at);
-    }
-};
-}
-typedef rows::max_pool2d<detail::as_objects> max_pool2d;
-}
-namespace nn {
-struct avg_pool2d_options {
-    typedef avg_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(flag, count_include_pad, true)
-    TNI_OPTION(integer, divisor_override, TN_NONE)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
-  public:
-    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
-            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool2d(size_list kernel_size, avg_pool2d_options o, site at = site::here()) {
-        const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
-            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
-            kernel_size.value};
-        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
-    explicit avg_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "avg_pool2d", at);
-    }
-};
-}
-typedef rows::avg_pool2d<detail::as_objects> avg_pool2d;
-}
-namespace nn {
-struct adaptive_avg_pool2d_options {
-    typedef adaptive_avg_pool2d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool2d_self> {
-  public:
-    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool2d(size_list output_size, adaptive_avg_pool2d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
-        : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
-    explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool2d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
-}
-namespace nn {
-struct max_pool1d_options {
-    typedef max_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
-    TNI_OPTION(flag, return_indices, false)
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
-  public:
-    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
-        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
-            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
-    }
-    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
-        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
-    }
-    explicit max_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "max_pool1d", at);
-    }
-};
-}
-typedef rows::max_pool1d<detail::as_objects> max_pool1d;
-}
-namespace nn {
-struct avg_pool1d_options {
-    typedef avg_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(flag, count_include_pad, true)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
-  public:
-    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
-            count_include_pad.value, dtype, device, kernel_size.value};
-        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
-        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
-            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
-        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "avg_pool1d", at);
-    }
-};
-}
-typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
-}
-namespace nn {
-struct adaptive_avg_pool1d_options {
-    typedef adaptive_avg_pool1d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool1d_self> {
-  public:
-    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool1d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
-}
-namespace nn {
-struct adaptive_avg_pool3d_options {
-    typedef adaptive_avg_pool3d_options self_;
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
-    tn_nn_adaptive_avg_pool3d_self> {
-  public:
-    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
-        site at = site::here()) {
-        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
-        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
-    }
-    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
-        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
-    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
-        this->same(m, "adaptive_avg_pool3d", at);
-    }
-};
-}
-typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
-}
-namespace nn {
-struct lp_pool1d_options {
-    typedef lp_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
-  public:
-    explicit lp_pool1d(double norm_type, int_list kernel_size,
-        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
-            kernel_size.value};
-        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
-        site at = site::here()) {
-        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
-            norm_type, kernel_size.value};
-        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
-        this->same(m, "lp_pool1d", at);
-    }
-};
-}
-typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
-}
-namespace nn {
-struct lp_pool2d_options {
-    typedef lp_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(flag, ceil_mode, false)
-    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
-    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
-};
-}
-namespace nn {
-namespace rows {
-template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
-  public:
-    explicit lp_pool2d(double norm_type, size_list kernel_size,
-        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
-            kernel_size.value};
-        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
-        site at = site::here()) {
-        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
-            norm_type, kernel_size.value};
-        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
-    }
-    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
-        this->same(m, "lp_pool2d", at);
-    }
-};
-}
-typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
-}
-namespace nn {
 struct cosine_similarity_options {
     typedef cosine_similarity_options self_;
     TNI_OPTION(integer, dim, 1)
@@ -3526,6 +3222,701 @@ template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circ
 typedef rows::circular_pad3d<detail::as_objects> circular_pad3d;
 }
 namespace nn {
+struct max_pool2d_options {
+    typedef max_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
+  public:
+    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(size_list kernel_size, max_pool2d_options o, site at = site::here()) {
+        const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool2d(size_list(l), max_pool2d_options(), at) {}
+    explicit max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool2d", at);
+    }
+};
+}
+typedef rows::max_pool2d<detail::as_objects> max_pool2d;
+}
+namespace nn {
+struct avg_pool2d_options {
+    typedef avg_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(integer, divisor_override, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
+  public:
+    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(size_list kernel_size, avg_pool2d_options o, site at = site::here()) {
+        const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
+    explicit avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool2d", at);
+    }
+};
+}
+typedef rows::avg_pool2d<detail::as_objects> avg_pool2d;
+}
+namespace nn {
+struct adaptive_avg_pool2d_options {
+    typedef adaptive_avg_pool2d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool2d_self> {
+  public:
+    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(size_list output_size, adaptive_avg_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
+    explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool2d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
+}
+namespace nn {
+struct max_pool1d_options {
+    typedef max_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
+  public:
+    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
+        const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool1d", at);
+    }
+};
+}
+typedef rows::max_pool1d<detail::as_objects> max_pool1d;
+}
+namespace nn {
+struct avg_pool1d_options {
+    typedef avg_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
+  public:
+    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
+        const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool1d", at);
+    }
+};
+}
+typedef rows::avg_pool1d<detail::as_objects> avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool1d_options {
+    typedef adaptive_avg_pool1d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool1d_self> {
+  public:
+    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool1d<detail::as_objects> adaptive_avg_pool1d;
+}
+namespace nn {
+struct adaptive_avg_pool3d_options {
+    typedef adaptive_avg_pool3d_options self_;
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_avg_pool3d_self> {
+  public:
+    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(size_list output_size, adaptive_avg_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
+        this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
+    explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_avg_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
+}
+namespace nn {
+struct lp_pool1d_options {
+    typedef lp_pool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
+  public:
+    explicit lp_pool1d(double norm_type, int_list kernel_size,
+        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool1d", at);
+    }
+};
+}
+typedef rows::lp_pool1d<detail::as_objects> lp_pool1d;
+}
+namespace nn {
+struct lp_pool2d_options {
+    typedef lp_pool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
+  public:
+    explicit lp_pool2d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(double norm_type, size_list kernel_size, lp_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool2d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool2d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool2d", at);
+    }
+};
+}
+typedef rows::lp_pool2d<detail::as_objects> lp_pool2d;
+}
+namespace nn {
+struct max_pool3d_options {
+    typedef max_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class max_pool3d : public detail::module_of<K, tn_nn_max_pool3d_self> {
+  public:
+    explicit max_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
+        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_pool3d_args a = {stride.value, padding.value, dilation.value,
+            return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit max_pool3d(size_list kernel_size, max_pool3d_options o, site at = site::here()) {
+        const tn_nn_max_pool3d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+            o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool3d(size_list(l), max_pool3d_options(), at) {}
+    explicit max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_pool3d", at);
+    }
+};
+}
+typedef rows::max_pool3d<detail::as_objects> max_pool3d;
+}
+namespace nn {
+struct avg_pool3d_options {
+    typedef avg_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(flag, count_include_pad, true)
+    TNI_OPTION(integer, divisor_override, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class avg_pool3d : public detail::module_of<K, tn_nn_avg_pool3d_self> {
+  public:
+    explicit avg_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
+        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_avg_pool3d_args a = {stride.value, padding.value, ceil_mode.value,
+            count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool3d(size_list kernel_size, avg_pool3d_options o, site at = site::here()) {
+        const tn_nn_avg_pool3d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
+            o.count_include_pad.value, o.divisor_override.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
+    }
+    explicit avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool3d(size_list(l), avg_pool3d_options(), at) {}
+    explicit avg_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "avg_pool3d", at);
+    }
+};
+}
+typedef rows::avg_pool3d<detail::as_objects> avg_pool3d;
+}
+namespace nn {
+struct lp_pool3d_options {
+    typedef lp_pool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(flag, ceil_mode, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class lp_pool3d : public detail::module_of<K, tn_nn_lp_pool3d_self> {
+  public:
+    explicit lp_pool3d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lp_pool3d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
+            kernel_size.value};
+        this->made(tn_nn_lp_pool3d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool3d(double norm_type, size_list kernel_size, lp_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_lp_pool3d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
+            norm_type, kernel_size.value};
+        this->made(tn_nn_lp_pool3d_at(at.file, at.line, &a));
+    }
+    explicit lp_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "lp_pool3d", at);
+    }
+};
+}
+typedef rows::lp_pool3d<detail::as_objects> lp_pool3d;
+}
+namespace nn {
+struct adaptive_max_pool1d_options {
+    typedef adaptive_max_pool1d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool1d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool1d_self> {
+  public:
+    explicit adaptive_max_pool1d(int_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool1d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool1d(int_list output_size, adaptive_max_pool1d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool1d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool1d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool1d<detail::as_objects> adaptive_max_pool1d;
+}
+namespace nn {
+struct adaptive_max_pool2d_options {
+    typedef adaptive_max_pool2d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool2d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool2d_self> {
+  public:
+    explicit adaptive_max_pool2d(size_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool2d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool2d(size_list output_size, adaptive_max_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool2d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_max_pool2d(size_list(l), adaptive_max_pool2d_options(), at) {}
+    explicit adaptive_max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool2d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool2d<detail::as_objects> adaptive_max_pool2d;
+}
+namespace nn {
+struct adaptive_max_pool3d_options {
+    typedef adaptive_max_pool3d_options self_;
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_max_pool3d : public detail::module_of<K,
+    tn_nn_adaptive_max_pool3d_self> {
+  public:
+    explicit adaptive_max_pool3d(size_list output_size, flag return_indices = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_adaptive_max_pool3d_args a = {return_indices.value, dtype, device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool3d(size_list output_size, adaptive_max_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_adaptive_max_pool3d_args a = {o.return_indices.value, o.dtype, o.device,
+            output_size.value};
+        this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit adaptive_max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_max_pool3d(size_list(l), adaptive_max_pool3d_options(), at) {}
+    explicit adaptive_max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_max_pool3d", at);
+    }
+};
+}
+typedef rows::adaptive_max_pool3d<detail::as_objects> adaptive_max_pool3d;
+}
+namespace nn {
+struct max_unpool1d_options {
+    typedef max_unpool1d_options self_;
+    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool1d_forward_options {
+    typedef max_unpool1d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool1d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool1d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool1d : public detail::module_of<K, tn_nn_max_unpool1d_self> {
+  public:
+    explicit max_unpool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+        int_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool1d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool1d(int_list kernel_size, max_unpool1d_options o, site at = site::here()) {
+        const tn_nn_max_unpool1d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool1d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool1d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool1d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool1d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool1d<detail::as_objects> max_unpool1d;
+}
+namespace nn {
+struct max_unpool2d_options {
+    typedef max_unpool2d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool2d_forward_options {
+    typedef max_unpool2d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool2d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool2d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool2d : public detail::module_of<K, tn_nn_max_unpool2d_self> {
+  public:
+    explicit max_unpool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool2d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool2d(size_list kernel_size, max_unpool2d_options o, site at = site::here()) {
+        const tn_nn_max_unpool2d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool2d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_unpool2d(size_list(l), max_unpool2d_options(), at) {}
+    explicit max_unpool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool2d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool2d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool2d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool2d<detail::as_objects> max_unpool2d;
+}
+namespace nn {
+struct max_unpool3d_options {
+    typedef max_unpool3d_options self_;
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct max_unpool3d_forward_options {
+    typedef max_unpool3d_forward_options self_;
+    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+};
+template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    site at = site()) {
+    return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, module, input.value,
+        indices.value});
+}
+template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
+    tensor_ref input, tensor_ref indices, max_unpool3d_forward_options o, site at = site()) {
+    return K::call(tn_nn_max_unpool3d_forward_at, at, {o.output_size.value, module, input.value,
+        indices.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_unpool3d_self> {
+  public:
+    explicit max_unpool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_max_unpool3d_args a = {stride.value, padding.value, dtype, device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool3d(size_list kernel_size, max_unpool3d_options o, site at = site::here()) {
+        const tn_nn_max_unpool3d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
+            kernel_size.value};
+        this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
+    }
+    explicit max_unpool3d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_unpool3d(size_list(l), max_unpool3d_options(), at) {}
+    explicit max_unpool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "max_unpool3d", at);
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, this->p_, input.value,
+            indices.value});
+    }
+    typename K::one operator()(tensor_ref input, tensor_ref indices,
+        max_unpool3d_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_max_unpool3d_forward_at, at, {o.output_size.value, this->p_, input.value,
+            indices.value});
+    }
+};
+}
+typedef rows::max_unpool3d<detail::as_objects> max_unpool3d;
+}
+namespace nn {
 struct lstm_options {
     typedef lstm_options self_;
     TNI_OPTION(integer, num_layers, 1)
@@ -4100,18 +4491,6 @@ TNI_TN_END
     tn::nn::rows::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_conv_transpose3d_forward(...) \
     tn::nn::conv_transpose3d_forward<tn::detail::as_c>(__VA_ARGS__)
-#define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool2d(...) \
-    tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool1d(...) \
-    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_adaptive_avg_pool3d(...) \
-    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
-#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cosine_similarity(...) \
     tn::nn::rows::cosine_similarity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cosine_similarity_forward(...) \
@@ -4233,6 +4612,36 @@ TNI_TN_END
     tn::nn::rows::circular_pad2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_circular_pad3d(...) \
     tn::nn::rows::circular_pad3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool2d(...) tn::nn::rows::max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool2d(...) tn::nn::rows::avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool2d(...) \
+    tn::nn::rows::adaptive_avg_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool1d(...) tn::nn::rows::max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool1d(...) tn::nn::rows::avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool1d(...) \
+    tn::nn::rows::adaptive_avg_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_avg_pool3d(...) \
+    tn::nn::rows::adaptive_avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool1d(...) tn::nn::rows::lp_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool2d(...) tn::nn::rows::lp_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_pool3d(...) tn::nn::rows::max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_avg_pool3d(...) tn::nn::rows::avg_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lp_pool3d(...) tn::nn::rows::lp_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool1d(...) \
+    tn::nn::rows::adaptive_max_pool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool2d(...) \
+    tn::nn::rows::adaptive_max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_max_pool3d(...) \
+    tn::nn::rows::adaptive_max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool1d(...) tn::nn::rows::max_unpool1d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool1d_forward(...) \
+    tn::nn::max_unpool1d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_max_unpool2d(...) tn::nn::rows::max_unpool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool2d_forward(...) \
+    tn::nn::max_unpool2d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_max_unpool3d(...) tn::nn::rows::max_unpool3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_max_unpool3d_forward(...) \
+    tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()

@@ -8,6 +8,21 @@
 
 #if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
 TNI_TN_BEGIN
+struct result_indices {
+    tensor result, indices;
+};
+template <>
+struct detail::in_objects<tn_result_indices> {
+    typedef result_indices type;
+    static type made(const tn_result_indices &c) {
+        type r = {tensor::take(c.result), tensor::take(c.indices)};
+        return r;
+    }
+    static type borrowed(const tn_result_indices &c) {
+        type r = {tensor(c.result), tensor(c.indices)};
+        return r;
+    }
+};
 struct min_max {
     tensor min, max;
 };

@@ -32,6 +32,9 @@ typedef enum tn_optimizer_rule { TN_OPTIMIZER_RULE_ADAGRAD = 1, TN_OPTIMIZER_RUL
     TN_OPTIMIZER_RULE_ASSIGN } tn_optimizer_rule;
 
 /* Several results. */
+typedef struct tn_result_indices {
+    tn_tensor *result, *indices;
+} tn_result_indices;
 typedef struct tn_min_max {
     tn_tensor *min, *max;
 } tn_min_max;

@@ -36,39 +36,50 @@ static pool_window pool_y(const tni_pool_shape *s, int64_t p) {
 static pool_window pool_x(const tni_pool_shape *s, int64_t q) {
     return s->kw ? pool_window_of(q, s->w, s->kw, s->sw, s->pw) : pool_adaptive(q, s->w, s->ow);
 }
-static double pool_divisor(const tni_pool_job *j, pool_window y, pool_window x) {
+static pool_window pool_z(const tni_pool_shape *s, int64_t o) {
+    return pool_window_of(o, s->d, s->kd, s->sd, s->pd);
+}
+static double pool_divisor(const tni_pool_job *j, pool_window z, pool_window y, pool_window x) {
     if (j->divisor != 0) return j->divisor;
-    if (j->include_pad) return (double)(y.count * x.count);
-    return (double)((y.end - y.begin) * (x.end - x.begin));
+    if (j->include_pad) return (double)(z.count * y.count * x.count);
+    return (double)((z.end - z.begin) * (y.end - y.begin) * (x.end - x.begin));
 }
 
 /* Sums are made in double, row by row, and rounded once. */
-#define POOL_AVG(S, T)                                                                           \
-    static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                             \
-        const tni_pool_shape *s = &j->s;                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                              \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
-                double sum = 0;                                                                  \
-                for (int64_t r = y.begin; r < y.end; r++)                                        \
-                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c]; \
-                *to++ = (T)(sum / pool_divisor(j, y, x));                                        \
-            }                                                                                    \
-    }                                                                                            \
-    static void pool_avg_grad_##S(const tni_pool_job *j, int64_t plane) {                        \
-        const tni_pool_shape *s = &j->s;                                                         \
-        const T *from = (const T *)j->from + plane * s->oh * s->ow;                              \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
-                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                    \
-                for (int64_t r = y.begin; r < y.end; r++)                                        \
-                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;         \
-            }                                                                                    \
+#define POOL_AVG(S, T)                                                                   \
+    static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                     \
+        const tni_pool_shape *s = &j->s;                                                 \
+        const T *from = (const T *)j->from + plane * s->d * s->h * s->w;                 \
+        T *to = (T *)j->to + plane * s->od * s->oh * s->ow;                              \
+        for (int64_t p = 0; p < s->od * s->oh; p++)                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                        \
+                const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh),    \
+                                  x = pool_x(s, q);                                      \
+                double sum = 0;                                                          \
+                for (int64_t d = z.begin; d < z.end; d++)                                \
+                    for (int64_t r = y.begin; r < y.end; r++) {                          \
+                        const T *row = from + (d * s->h + r) * s->w;                     \
+                        for (int64_t c = x.begin; c < x.end; c++) sum += (double)row[c]; \
+                    }                                                                    \
+                *to++ = (T)(sum / pool_divisor(j, z, y, x));                             \
+            }                                                                            \
+    }                                                                                    \
+    static void pool_avg_grad_##S(const tni_pool_job *j, int64_t plane) {                \
+        const tni_pool_shape *s = &j->s;                                                 \
+        const T *from = (const T *)j->from + plane * s->od * s->oh * s->ow;              \
+        T *to = (T *)j->to + plane * s->d * s->h * s->w;                                 \
+        memset(to, 0, (size_t)(s->d * s->h * s->w) * sizeof(T));                         \
+        for (int64_t p = 0; p < s->od * s->oh; p++)                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                        \
+                const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh),    \
+                                  x = pool_x(s, q);                                      \
+                const T share = (T)((double)*from++ / pool_divisor(j, z, y, x));         \
+                for (int64_t d = z.begin; d < z.end; d++)                                \
+                    for (int64_t r = y.begin; r < y.end; r++) {                          \
+                        T *row = to + (d * s->h + r) * s->w;                             \
+                        for (int64_t c = x.begin; c < x.end; c++) row[c] += share;       \
+                    }                                                                    \
+            }                                                                            \
     }
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
@@ -76,19 +87,22 @@ POOL_AVG(f64, double)
 /* Of integers: the sum wraps, the quotient is cut off. */
 static void pool_avg_i64(const tni_pool_job *j, int64_t plane) {
     const tni_pool_shape *s = &j->s;
-    const int64_t *from = (const int64_t *)j->from + plane * s->h * s->w;
-    int64_t *to = (int64_t *)j->to + plane * s->oh * s->ow;
-    for (int64_t p = 0; p < s->oh; p++)
+    const int64_t *from = (const int64_t *)j->from + plane * s->d * s->h * s->w;
+    int64_t *to = (int64_t *)j->to + plane * s->od * s->oh * s->ow;
+    for (int64_t p = 0; p < s->od * s->oh; p++)
         for (int64_t q = 0; q < s->ow; q++) {
-            const pool_window y = pool_y(s, p), x = pool_x(s, q);
-            const double d = pool_divisor(j, y, x);
+            const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh), x = pool_x(s, q);
+            const double v = pool_divisor(j, z, y, x);
             /* The divisor may be any int64, which a double holds only nearly: it is clamped. */
-            const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
-                               : d < -9223372036854775808.0 ? INT64_MIN
-                                                            : (int64_t)d;
+            const int64_t by = v >= 9223372036854775808.0   ? INT64_MAX
+                               : v < -9223372036854775808.0 ? INT64_MIN
+                                                            : (int64_t)v;
             uint64_t sum = 0;
-            for (int64_t r = y.begin; r < y.end; r++)
-                for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
+            for (int64_t d = z.begin; d < z.end; d++)
+                for (int64_t r = y.begin; r < y.end; r++) {
+                    const int64_t *row = from + (d * s->h + r) * s->w;
+                    for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)row[c];
+                }
             *to++ = by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
         }
 }
@@ -207,6 +221,96 @@ TN_OPERATOR(
     .grad = avg_pool2d_input_grad_grad,
     .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
               "divisor_override=3")
+
+/* --- avg_pool3d ------------------------------------------------------------------------------- */
+
+static bool avg_pool3d_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(avg_pool3d, a, f);
+    return tni_pool_volumes_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                               a->ceil_mode);
+}
+static bool avg_pool3d_check(tn_frame *f) {
+    TN_ARGS(avg_pool3d, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INT64) &&
+           avg_pool_divisor(f, a->divisor_override) && avg_pool3d_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+}
+static void avg_pool3d_run(tn_frame *f) {
+    TN_ARGS(avg_pool3d, a, f);
+    tni_pool_job j;
+    if (!avg_pool3d_shape(f, &j.s)) return;
+    j.include_pad = a->count_include_pad;
+    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    j.plane = pool_avg_of(f->in[0]);
+    TNI_PATH(pool_avg_volumes);
+    tni_pool_through(f, &j);
+}
+static void avg_pool3d_grad(tn_gradient *g) {
+    TN_ARGS(avg_pool3d, a, g);
+    tni_give_flat(g, 0,
+                  tnp_avg_pool3d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                            a->stride, a->padding, a->ceil_mode,
+                                            a->count_include_pad, a->divisor_override));
+}
+/* avg_pool2d of volumes. */
+TN_OPERATOR(
+    avg_pool3d,
+    "avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
+    "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    TN_DOC(.shapes = "self (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, D', H', "
+                     "W')",
+           .example = "tn_avg_pool3d(x, TN_DIMS(2))",
+           .differs = "parameter stride: [] there and None here: as the kernel",
+           .python = "nn.functional.avg_pool3d"),
+    .forms = TN_OUT, .check = avg_pool3d_check, .run = avg_pool3d_run, .grad = avg_pool3d_grad,
+    .sample = "(2,3,4,6,4) [2] | (2,5,4,7) [3,2,2] [2] [1,0,1] | (1,2,5,5,6) [3,2,2] [2,2,3] [1] "
+              "ceil_mode=True count_include_pad=False | (1,2,2,4,5) [2] divisor_override=3 | "
+              "(0,2,4,4,2) [2]")
+
+static bool avg_pool3d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(avg_pool3d_input_grad, a, f);
+    return tni_pool_volumes_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding,
+                               a->ceil_mode);
+}
+static bool avg_pool3d_input_grad_check(tn_frame *f) {
+    TN_ARGS(avg_pool3d_input_grad, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
+           avg_pool3d_input_grad_shape(f, &s) && tni_pool_check_size(f, &s, f->in[0], "grad") &&
+           tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+}
+static void avg_pool3d_input_grad_run(tn_frame *f) {
+    TN_ARGS(avg_pool3d_input_grad, a, f);
+    tni_pool_job j;
+    if (!avg_pool3d_input_grad_shape(f, &j.s)) return;
+    j.include_pad = a->count_include_pad;
+    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_grad_f32 : pool_avg_grad_f64;
+    TNI_PATH(pool_avg_volumes_grad);
+    tni_pool_through(f, &j);
+}
+static void avg_pool3d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(avg_pool3d_input_grad, a, g);
+    tn_give(g, 0,
+            tnp_avg_pool3d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode,
+                           a->count_include_pad, a->divisor_override));
+}
+/* The gradient of avg_pool3d's input: divides each element of grad and adds it to all elements
+ * of its window. */
+TN_OPERATOR(
+    avg_pool3d_input_grad,
+    "avg_pool3d_input_grad(Tensor grad, int[] input_size, int[3] kernel_size, int[3]? stride=None, "
+    "int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
+    "divisor_override=None) -> Tensor",
+    TN_DOC(.shapes = "grad (N, C, D', H', W'), input_size (N, C, D, H, W) -> input_size",
+           .example = "tn_avg_pool3d_input_grad(d, TN_DIMS(1, 3, 8, 8, 8), TN_DIMS(2))"),
+    .forms = TN_OUT, .check = avg_pool3d_input_grad_check, .run = avg_pool3d_input_grad_run,
+    .grad = avg_pool3d_input_grad_grad,
+    .sample = "(2,3,2,3,2) [2,3,4,6,4] [2] | (2,3,2,4) [2,5,4,7] [3,2,2] [2] [1,0,1] | (1,2,1,2,2) "
+              "[1,2,2,4,5] [2] divisor_override=3")
 
 /* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 

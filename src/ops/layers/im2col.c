@@ -29,6 +29,7 @@ static bool columns_windows(tn_frame *f, tni_pool_shape *s, const tn_ints option
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
     s->oh = room_h / s->sh + 1;
     s->ow = room_w / s->sw + 1;
+    s->d = 1;
     return true;
 }
 /* Sizes of which only the first, that of the batch, may be 0. */

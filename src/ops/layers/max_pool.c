@@ -39,7 +39,8 @@ static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
     return v;
 }
 
-#define POOL_MAX(S, T)                                                                  \
+/* Between dilated elements a window may miss the input: then the result is `least`. */
+#define POOL_MAX(S, T, least)                                                           \
     static void pool_max_##S(const tni_pool_job *j, int64_t plane) {                    \
         const tni_pool_shape *s = &j->s;                                                \
         const T *from = (const T *)j->from + plane * s->h * s->w;                       \
@@ -50,7 +51,7 @@ static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
                 const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
                                 cols = pool_inside(x, s->dw, s->kw, s->w);              \
                 int64_t at = -1;                                                        \
-                T best = 0;                                                             \
+                T best = least;                                                         \
                 for (int64_t r = rows.begin; r < rows.end; r++)                         \
                     for (int64_t c = cols.begin; c < cols.end; c++) {                   \
                         const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
@@ -60,9 +61,9 @@ static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
                 pool_index_set(j, i, at);                                               \
             }                                                                           \
     }
-POOL_MAX(f32, float)
-POOL_MAX(f64, double)
-POOL_MAX(i64, int64_t)
+POOL_MAX(f32, float, -INFINITY)
+POOL_MAX(f64, double, -INFINITY)
+POOL_MAX(i64, int64_t, INT64_MIN)
 #undef POOL_MAX
 
 /* Without places to note: a tap of all windows of a row at a time. A window begins at minus

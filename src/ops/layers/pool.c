@@ -10,10 +10,8 @@
 
 /* --- geometry --------------------------------------------------------------------------------- */
 
-/* torch's length. With ceil_mode a window must begin inside the input or in the padding in front
- * of the input. */
-static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
-                        int64_t dilation, bool ceil_mode, int64_t *out) {
+TN_PRIV bool tni_pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
+                             int64_t dilation, bool ceil_mode, int64_t *out) {
     /* room: how far the window may move. ceil_mode rounds the number of moves up. */
     const int64_t room = in + 2 * pad - dilation * (k - 1) - 1;
     if (pad > ((k - 1) * dilation + 1) / 2)
@@ -49,6 +47,8 @@ TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t 
     s->planes = n;
     s->h = x.at[x.n - 2];
     s->w = x.at[x.n - 1];
+    s->d = s->od = s->kd = s->sd = 1;
+    s->pd = 0;
     return true;
 }
 
@@ -59,8 +59,8 @@ TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_int
         !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
-        !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
-        !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
+        !tni_pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
+        !tni_pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
     /* A place in the window is an int32. */
     if (s->kh * s->kw > INT32_MAX)
@@ -68,6 +68,43 @@ TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_int
                        (long long)s->kh, (long long)s->kw);
     s->size[s->ndim - 2] = s->oh;
     s->size[s->ndim - 1] = s->ow;
+    return true;
+}
+
+TN_PRIV bool tni_pool_volumes_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
+                                 tn_ints stride, tn_ints padding, bool ceil_mode) {
+    char has[160];
+    int64_t k[3], step[3], pad[3], out[3];
+    bool fits = x.n == 4 || x.n == 5;
+    for (int64_t i = 0; fits && i < x.n; i++)
+        fits = x.at[i] <= INT64_MAX / 4 && (x.at[i] > 0 || (i == 0 && x.n == 5));
+    if (!fits)
+        return tn_fail(
+            f, TN_INVALID,
+            "expected input (N, C, D, H, W) or (C, D, H, W) with sizes of at least 1, "
+            "except for N, got %s",
+            tni_shape_text(has, sizeof has, (int)(x.n < TN_MAX_DIMS ? x.n : TN_MAX_DIMS), x.at));
+    if (!tni_each_of(f, kernel, "kernel_size", 3, 1, k) ||
+        !tni_each_of(f, stride.n > 0 ? stride : kernel, "stride", 3, 1, step) ||
+        !tni_each_of(f, padding, "padding", 3, 0, pad))
+        return false;
+    s->ndim = (int)x.n;
+    s->planes = 1;
+    for (int i = 0; i < s->ndim; i++) {
+        const int axis = i - (s->ndim - 3);
+        s->size[i] = x.at[i];
+        if (axis < 0 && !tni_mul(s->planes, x.at[i], &s->planes))
+            return tn_fail(f, TN_MEMORY, "the input is too large");
+        if (axis < 0) continue;
+        if (!tni_pool_length(f, x.at[i], k[axis], step[axis], pad[axis], 1, ceil_mode, &out[axis]))
+            return false;
+        s->size[i] = out[axis];
+    }
+    const int64_t *in = x.at + s->ndim - 3;
+    s->d = in[0], s->od = out[0], s->kd = k[0], s->sd = step[0], s->pd = pad[0];
+    s->h = in[1], s->oh = out[1], s->kh = k[1], s->sh = step[1], s->ph = pad[1];
+    s->w = in[2], s->ow = out[2], s->kw = k[2], s->sw = step[2], s->pw = pad[2];
+    s->dh = s->dw = 1;
     return true;
 }
 
@@ -172,11 +209,13 @@ static void pool_task(void *arg, int64_t i) {
 }
 static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
     const tni_pool_shape *s = &j->s; /* a window reads at most the whole plane */
+    /* deep: slices of a volume that are read; 1 for planes. */
+    const double deep = s->d > 1 ? (double)s->od * (double)(s->kd < s->d ? s->kd : s->d) : 1;
     /* work: elements that a plane reads and writes at most; a task has about 2^15 of them. */
     const double places =
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
                  work = fma((double)s->oh * (double)s->ow, places, (double)s->h * (double)s->w);
-    j->each = (int64_t)((1 << 15) / (work + 1)) + 1;
+    j->each = (int64_t)((1 << 15) / (deep * work + 1)) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 

@@ -6,19 +6,27 @@
 #include "../../cpu/lanes.h"
 
 /* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
- * kh, and columns likewise */
+ * kh, and columns likewise. A plane may be a volume of depth d, which becomes one of od. */
 typedef struct tni_pool_shape {
     int ndim;
     int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
-    int64_t size[4]; /* of the result */
+    int64_t d, od, kd, sd, pd;
+    int64_t size[5]; /* of the result */
 } tni_pool_shape;
 
 /* s from sizes x of an input (N, C, H, W) or (C, H, W), as torch refuses them: N may be 0, C has at
  * least `least`, H and W at least 1. */
 TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t least);
+/* torch's number of windows along one dimension. With ceil_mode a window must begin inside the
+ * input or in the padding in front of it. */
+TN_PRIV bool tni_pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
+                             int64_t dilation, bool ceil_mode, int64_t *out);
 /* All of s, from sizes x and the arguments of a window; an absent stride is the kernel's size. */
 TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
                                tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+/* All of s for volumes (N, C, D, H, W) or (C, D, H, W), without dilation. */
+TN_PRIV bool tni_pool_volumes_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
+                                 tn_ints stride, tn_ints padding, bool ceil_mode);
 /* Whether t has the result's shape; name is the argument's. */
 TN_PRIV bool tni_pool_check_size(tn_frame *f, const tni_pool_shape *s, const tn_tensor *t,
                                  const char *name);

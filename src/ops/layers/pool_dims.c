@@ -210,6 +210,17 @@ static tn_ints pool_zero(void) {
     static const int64_t zero[1] = {0};
     return tni_ints(zero, 1);
 }
+/* Powers of infinity: the largest magnitude of each window, or the smallest. */
+static tn_tensor *pool_limit(tn_tensor *x, double p, int dims, tn_ints kernel, tn_ints stride,
+                             bool ceil_mode) {
+    static const int64_t one[1] = {1};
+    const tn_ints pad = pool_zero(), dilation = tni_ints(one, 1);
+    tn_tensor *y = p > 0 ? tnp_abs(x) : tnp_neg(tnp_abs(x));
+    y = dims == 1   ? tnp_max_pool1d(y, kernel, stride, pad, dilation, ceil_mode)
+        : dims == 2 ? tnp_max_pool2d(y, kernel, stride, pad, dilation, ceil_mode)
+                    : tnp_max_pool3d(y, kernel, stride, pad, dilation, ceil_mode);
+    return p > 0 ? y : tnp_neg(y);
+}
 static bool lp_pool1d_compose(tn_frame *f) {
     TN_ARGS(lp_pool1d, a, f);
     tn_tensor *mean;
@@ -217,6 +228,10 @@ static bool lp_pool1d_compose(tn_frame *f) {
     if (!pool_root_fits(f, a->norm_type) ||
         !tni_each_of(f, a->kernel_size, "kernel_size", 1, 1, kernel))
         return false;
+    if (isinf(a->norm_type)) {
+        f->out[0] = pool_limit(a->input, a->norm_type, 1, a->kernel_size, a->stride, a->ceil_mode);
+        return f->out[0] != NULL;
+    }
     mean = tnp_avg_pool1d(tnp_pow_scalar(a->input, tn_float(a->norm_type)), a->kernel_size,
                           a->stride, pool_zero(), a->ceil_mode, true);
     f->out[0] = pool_norm(mean, a->norm_type, (double)kernel[0]);
@@ -238,6 +253,10 @@ static bool lp_pool2d_compose(tn_frame *f) {
     if (!pool_root_fits(f, a->norm_type) ||
         !tni_each_of(f, a->kernel_size, "kernel_size", 2, 1, kernel))
         return false;
+    if (isinf(a->norm_type)) {
+        f->out[0] = pool_limit(a->input, a->norm_type, 2, a->kernel_size, a->stride, a->ceil_mode);
+        return f->out[0] != NULL;
+    }
     mean = tnp_avg_pool2d(tnp_pow_scalar(a->input, tn_float(a->norm_type)), tni_ints(kernel, 2),
                           a->stride, pool_zero(), a->ceil_mode, true, TN_NONE);
     f->out[0] = pool_norm(mean, a->norm_type, (double)kernel[0] * (double)kernel[1]);
@@ -252,6 +271,35 @@ TN_OPERATOR(lp_pool2d,
                    .python = "nn.functional.lp_pool2d"),
             .compose = lp_pool2d_compose, .domain = "input:0.2..2",
             .sample = "(2,3,6,8) 2.0 [2] | (2,5,7) 3.0 [3,2] [2] | (1,2,5,7) 1.5 [2] "
+                      "ceil_mode=True")
+
+static bool lp_pool3d_compose(tn_frame *f) {
+    TN_ARGS(lp_pool3d, a, f);
+    tn_tensor *mean;
+    int64_t kernel[3];
+    if (!pool_root_fits(f, a->norm_type) ||
+        !tni_each_of(f, a->kernel_size, "kernel_size", 3, 1, kernel))
+        return false;
+    if (isinf(a->norm_type)) {
+        f->out[0] = pool_limit(a->input, a->norm_type, 3, a->kernel_size, a->stride, a->ceil_mode);
+        return f->out[0] != NULL;
+    }
+    mean = tnp_avg_pool3d(tnp_pow_scalar(a->input, tn_float(a->norm_type)), tni_ints(kernel, 3),
+                          a->stride, pool_zero(), a->ceil_mode, true, TN_NONE);
+    f->out[0] =
+        pool_norm(mean, a->norm_type, (double)kernel[0] * (double)kernel[1] * (double)kernel[2]);
+    return f->out[0] != NULL;
+}
+/* The norm of each window of a volume: the norm_type-th root of the sum of powers. */
+TN_OPERATOR(lp_pool3d,
+            "lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None, "
+            "bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> (N, C, D', H', W') or (C, "
+                             "D', H', W')",
+                   .example = "tn_lp_pool3d(x, 2, TN_DIMS(2))",
+                   .python = "nn.functional.lp_pool3d"),
+            .compose = lp_pool3d_compose, .domain = "input:0.2..2",
+            .sample = "(1,2,4,6,4) 2.0 [2] | (2,5,3,4) 3.0 [3,2,2] [2,1,2] | (1,2,3,5,2) 1.5 [2] "
                       "ceil_mode=True")
 
 /* --- local_response_norm ---------------------------------------------------------------------- */

@@ -172,6 +172,29 @@ def _by_function(name, options):
     return {"forward": forward}
 
 
+def _with_indices(name, options):
+    """Pools of maxima that give indices as well, which their rows do not."""
+
+    def init(self, *args, **kwargs):
+        place, args = self._options.index("return_indices"), list(args)
+        given = kwargs.pop("return_indices", False)
+        if len(args) > place:
+            given, args[place] = args[place], False
+        self._row_init(*args, **kwargs)
+        if given:
+            self.return_indices = given  # a changed option, as in _implicit
+
+    def otherwise(self, input):
+        if not self.return_indices:
+            return NotImplemented
+        from .. import functional
+
+        given = {option: getattr(self, option) for option in options.split()}
+        return getattr(functional, name)(input, return_indices=True, **given)
+
+    return {"__init__": init, "_otherwise": otherwise}
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -194,6 +217,16 @@ _MORE = {
     "Softmax2d": {"forward": _softmax2d},
     "Softmin": _implicit("softmin"),
     "LogSoftmax": _implicit("log_softmax"),
+    **{
+        f"MaxPool{n}d": _with_indices(
+            f"max_pool{n}d", "kernel_size stride padding dilation ceil_mode"
+        )
+        for n in (1, 2, 3)
+    },
+    **{
+        f"AdaptiveMaxPool{n}d": _with_indices(f"adaptive_max_pool{n}d", "output_size")
+        for n in (1, 2, 3)
+    },
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
     "BatchNorm3d": _BATCH_NORM,

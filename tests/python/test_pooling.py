@@ -1,0 +1,71 @@
+"""Pools that give the places of their maxima, in functions and modules."""
+
+import copy
+import pickle
+
+import pytest
+
+import tensorh as torch
+from tensorh import nn
+from tensorh.nn import functional as F
+
+
+def image(*shape):
+    torch.manual_seed(1)
+    return torch.randn(*shape)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_indices_choose_what_the_pool_gives(dims):
+    x = image(2, 3, *(6,) * dims)
+    pool = getattr(F, f"max_pool{dims}d")
+    y, at = pool(x, 2, return_indices=True)
+    assert at.dtype is torch.int64 and y.equal(pool(x, 2))
+    assert x.flatten(2).gather(2, at.flatten(2)).equal(y.flatten(2))
+    back = getattr(F, f"max_unpool{dims}d")(y, at, 2)
+    assert back.shape == x.shape and back.sum().allclose(y.sum()) and (back != 0).sum() == y.numel()
+    both = getattr(F, f"max_pool{dims}d_with_indices")(x, 2)
+    assert isinstance(both, tuple) and both[1].equal(at)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_adaptive_maxima(dims):
+    x = image(2, 3, *(5,) * dims)
+    pool = getattr(F, f"adaptive_max_pool{dims}d")
+    y, at = pool(x, 1, return_indices=True)
+    assert y.flatten(1).equal(x.flatten(2).amax(2)) and at.flatten(1).equal(x.flatten(2).argmax(2))
+    assert pool(x, 5).equal(x)
+    if dims > 1:
+        assert pool(x, (None,) * dims).equal(x)
+
+
+def test_modules_give_indices_and_are_copied_with_that_option():
+    x = image(2, 3, 6, 6)
+    for m in (nn.MaxPool2d(2, return_indices=True), nn.AdaptiveMaxPool2d(3, True)):
+        for other in (m, copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+            y, at = other(x)
+            assert nn.MaxUnpool2d(2)(y, at, output_size=x.shape[2:]).shape == x.shape
+        m.return_indices = False
+        assert m(x).equal(y)
+
+
+def test_windows_at_random_places():
+    x = image(2, 3, 9, 9)
+    y, at = F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5), return_indices=True)
+    assert y.shape == (2, 3, 4, 4)
+    assert x.flatten(2).gather(2, at.flatten(2)).equal(y.flatten(2))
+    samples = torch.full((2, 3, 2), 0.25)
+    again = F.fractional_max_pool2d(x, 2, 4, _random_samples=samples)
+    assert again.equal(F.fractional_max_pool2d(x, 2, 4, _random_samples=samples))
+    with pytest.raises(ValueError, match="requires specifying either"):
+        F.fractional_max_pool3d(x, 2)
+    with pytest.raises(RuntimeError, match="too large relative to"):
+        F.fractional_max_pool2d(x, 3, 8)
+
+
+def test_gradients_go_to_the_chosen_elements():
+    x = image(1, 2, 4, 4, 4).requires_grad_()
+    y, at = F.max_pool3d(x, 2, return_indices=True)
+    y.sum().backward()
+    assert x.grad.sum() == y.numel()
+    assert x.grad.flatten(2).gather(2, at.flatten(2)).eq(1).all()
