@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4085  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4142  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  4664  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  4731  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -4530,6 +4530,32 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr,
     .etas = TN_FLOATS(0.5, 1.2), .step_sizes = TN_FLOATS(1e-06, 50), .params = __VA_ARGS__))
 #endif
 
+/* --- Adafactor (N --- */
+
+/* g = -g to maximise; a = max(eps[1], rms(p)) min(lr, 1 / sqrt(t)); p *= 1 - lr weight_decay; w =
+ * t^beta2_decay; the means of g^2 by row and by column move by w towards those of g, V = rows
+ * columns / max(mean of rows, eps[0]); without two dimensions V = lerp(V, g^2, w); u = g /
+ * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -inf is the dtype's epsilon.
+ *   schema  Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2]
+ *           eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
+ *   example tn_optim_adafactor(tn_parameters(net), .lr = 0.02) */
+typedef struct tn_optim_adafactor_args {
+    double lr, beta2_decay;
+    tn_floats eps;
+    double d, weight_decay;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_adafactor_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
+    const tn_optim_adafactor_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double lr,
+    double beta2_decay, tn_floats eps, double d, double weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adafactor(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adafactor, .lr = 0.01, \
+    .beta2_decay = -0.8, .eps = TN_FLOATS(-HUGE_VAL, 0.001), .d = 1, .params = __VA_ARGS__))
+#endif
+
 /* --- relatives of Adam: Adamax (D --- */
 
 /* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
@@ -4600,6 +4626,37 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr,
 #ifndef __cplusplus
 #define tn_optim_radam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_radam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
+#endif
+
+/* --- Muon (K --- */
+
+/* b = lerp(b, g, 1 - momentum); u = b or, nesterov, lerp(g, b, momentum); u becomes nearly
+ * orthogonal in ns_steps steps of x = a x + (b G + c G^2) x, G = x x^T, from x = u / max(|u|, eps);
+ * p *= 1 - lr weight_decay; p -= r u, where r is lr sqrt(max(1, m / n)) or, adjust_lr_fn, 0.2 lr
+ * sqrt(max(m, n)) or lr sqrt(m / n) for a matrix of m rows and n columns.
+ *   schema  Muon(Tensor[] params, float lr=0.001, float weight_decay=0.1, float momentum=0.95,
+ *           bool nesterov=True, float[3] ns_coefficients=[3.4445, -4.775, 2.0315], float
+ *           eps=1e-07, int ns_steps=5, AdjustLr? adjust_lr_fn=None)
+ *   example tn_optim_muon(TN_LIST(weight), .lr = 0.02) */
+typedef struct tn_optim_muon_args {
+    double lr, weight_decay, momentum;
+    bool nesterov;
+    tn_floats ns_coefficients;
+    double eps;
+    int64_t ns_steps;
+    tn_adjust_lr adjust_lr_fn;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_muon_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line,
+    const tn_optim_muon_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_muon(tn_tensors params, double lr,
+    double weight_decay, double momentum, bool nesterov, tn_floats ns_coefficients, double eps,
+    int64_t ns_steps, tn_adjust_lr adjust_lr_fn);
+#ifndef __cplusplus
+#define tn_optim_muon(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_muon, .lr = 0.001, \
+    .weight_decay = 0.1, .momentum = 0.95, .nesterov = true, .ns_coefficients = TN_FLOATS(3.4445, \
+    -4.775, 2.0315), .eps = 1e-07, .ns_steps = 5, .params = __VA_ARGS__))
 #endif
 
 /* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */
@@ -10094,6 +10151,37 @@ template <class K> class rprop : public detail::kept<K, optimizer>::type {
 typedef rows::rprop<detail::as_objects> rprop;
 }
 namespace optim {
+struct adafactor_options {
+    typedef adafactor_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, beta2_decay, -0.8)
+    TNI_OPTION(kept_float_list, eps, {-HUGE_VAL, 0.001})
+    TNI_OPTION(double, d, 1)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adafactor : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
+        double beta2_decay = -0.8, float_list eps = {-HUGE_VAL, 0.001}, double d = 1,
+        double weight_decay = 0, flag maximize = false, site at = site::here()) {
+        const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
+            maximize.value, params.value};
+        this->made(tn_optim_adafactor_at(at.file, at.line, &a));
+    }
+    explicit adafactor(tensor_list params, adafactor_options o, site at = site::here()) {
+        const tn_optim_adafactor_args a = {o.lr, o.beta2_decay, o.eps.value, o.d, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adafactor_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adafactor<detail::as_objects> adafactor;
+}
+namespace optim {
 struct adamax_options {
     typedef adamax_options self_;
     TNI_OPTION(double, lr, 0.002)
@@ -10185,6 +10273,40 @@ template <class K> class radam : public detail::kept<K, optimizer>::type {
 };
 }
 typedef rows::radam<detail::as_objects> radam;
+}
+namespace optim {
+struct muon_options {
+    typedef muon_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(double, weight_decay, 0.1)
+    TNI_OPTION(double, momentum, 0.95)
+    TNI_OPTION(flag, nesterov, true)
+    TNI_OPTION(kept_float_list, ns_coefficients, {3.4445, -4.775, 2.0315})
+    TNI_OPTION(double, eps, 1e-07)
+    TNI_OPTION(integer, ns_steps, 5)
+    TNI_OPTION(tn_adjust_lr, adjust_lr_fn, (tn_adjust_lr )0)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class muon : public detail::kept<K, optimizer>::type {
+  public:
+    explicit muon(tensor_list params, first_option<double> lr = 0.001, double weight_decay = 0.1,
+        double momentum = 0.95, flag nesterov = true, float_list ns_coefficients = {3.4445, -4.775,
+        2.0315}, double eps = 1e-07, integer ns_steps = 5,
+        tn_adjust_lr adjust_lr_fn = (tn_adjust_lr )0, site at = site::here()) {
+        const tn_optim_muon_args a = {lr.value, weight_decay, momentum, nesterov.value,
+            ns_coefficients.value, eps, ns_steps.value, adjust_lr_fn, params.value};
+        this->made(tn_optim_muon_at(at.file, at.line, &a));
+    }
+    explicit muon(tensor_list params, muon_options o, site at = site::here()) {
+        const tn_optim_muon_args a = {o.lr, o.weight_decay, o.momentum, o.nesterov.value,
+            o.ns_coefficients.value, o.eps, o.ns_steps.value, o.adjust_lr_fn, params.value};
+        this->made(tn_optim_muon_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::muon<detail::as_objects> muon;
 }
 namespace optim {
 struct sgd_options {
@@ -10527,9 +10649,11 @@ TNI_TN_END
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_rprop(...) tn::optim::rows::rprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adafactor(...) tn::optim::rows::adafactor<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamax(...) tn::optim::rows::adamax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_nadam(...) tn::optim::rows::nadam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_radam(...) tn::optim::rows::radam<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_muon(...) tn::optim::rows::muon<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adagrad(...) tn::optim::rows::adagrad<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_rmsprop(...) tn::optim::rows::rmsprop<tn::detail::as_c>(__VA_ARGS__).give()
@@ -10969,13 +11093,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* cb9fc07d7320 is the hash of the chapters above: who includes this refers to a symbol of
+/* 0279bdf05c10 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_cb9fc07d7320;
+TN_API const char tn_nn_layout_0279bdf05c10;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cb9fc07d7320;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_0279bdf05c10;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10993,7 +11117,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_cb9fc07d7320 = 1;
+const char tn_nn_layout_0279bdf05c10 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -11159,6 +11283,8 @@ TN_PRIV bool tni_option_bound(double value, const char *name);
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n);
+
 typedef struct tni_group {
     char *options;
     int64_t bytes;
@@ -16838,6 +16964,13 @@ TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int fac
                            state[1], state[2], rule, tni_numbers(s->number, s->n * factors));
 }
 
+TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n) {
+    static const double one = 1;
+    const tn_tensors none = tn_tensors_of(NULL, 0);
+    return tnp_fused_step_(tn_tensors_of(to, n), tn_tensors_of(from, n), none, none, none,
+                           TN_OPTIMIZER_RULE_ASSIGN, tni_numbers(&one, 1));
+}
+
 /* src/optim/adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim */
 
 typedef struct adam_view {
@@ -17231,6 +17364,190 @@ TN_OPTIMIZER(rprop,
              "step_sizes=[1e-06, 50.0], *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_rprop(tn_parameters(net))"), .state = "prev, step_size",
              .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true)
+
+/* src/optim/factored.c - Adafactor (N */
+
+#include <float.h>
+#include <math.h>
+
+enum { FACTORED_ROW, FACTORED_COLUMN, FACTORED_ALL, FACTORED_STATES };
+
+static bool adafactor_check(const void *options) {
+    const tn_optim_adafactor_args *o = (const tn_optim_adafactor_args *)options;
+    if (!(o->beta2_decay <= 0))
+        return tni_nn_error(TN_INVALID, "beta2_decay is %g, but must not be positive",
+                            o->beta2_decay);
+    if (!(o->d >= 1)) return tni_nn_error(TN_INVALID, "d is %g, but must be 1 or more", o->d);
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps.at[1], "eps[1]") &&
+           (o->eps.at[0] == -HUGE_VAL || tni_option_bound(o->eps.at[0], "eps[0]")) &&
+           tni_option_bound(o->weight_decay, "weight_decay");
+}
+
+static tn_tensor *adafactor_begin(const void *options, const tn_tensor *p, int k) {
+    tn_ints shape = tn_shape(p);
+    int64_t size[TN_MAX_DIMS];
+    (void)options;
+    if ((shape.n > 1) == (k == FACTORED_ALL)) return NULL;
+    for (int64_t d = 0; d < shape.n; d++) size[d] = shape.at[d];
+    if (k != FACTORED_ALL) size[shape.n - (k == FACTORED_ROW ? 1 : 2)] = 1;
+    return tnp_zeros(tn_ints_of(size, shape.n), tn_dtype_of(p), tn_device_of(p));
+}
+
+static double factored_epsilon(tn_dtype dtype) {
+    return dtype == TN_F64   ? DBL_EPSILON
+           : dtype == TN_F32 ? (double)FLT_EPSILON
+           : dtype == TN_F16 ? 0.0009765625
+                             : 0.0078125;
+}
+static double factored_rms(tn_tensor *t) {
+    const double n = t ? (double)tn_numel(t) : 0;
+    tn_tensor *norm = tnp_linalg_vector_norm(t, 2, tn_empty_dims(), false, TN_NO_DTYPE);
+    return norm && n > 0 ? tn_item(norm) / sqrt(n) : 0;
+}
+static tn_tensor *factored_mean(tn_tensor *g, int64_t dim) {
+    tn_tensor *norm = tnp_linalg_vector_norm(g, 2, tn_ints_of(&dim, 1), true, TN_NO_DTYPE);
+    const double n = (double)tn_shape(g).at[tn_ndim(g) + dim];
+    return tnp_div_scalar(tnp_square(norm), tn_float(n > 0 ? n : 1));
+}
+
+typedef struct factored_param {
+    const tn_optim_adafactor_args *o;
+    double step, eps;
+    tn_tensor *param, *state[FACTORED_STATES];
+} factored_param;
+
+static tn_tensor *factored_estimate(factored_param *f, tn_tensor *g) {
+    const tn_scalar weight = tn_float(pow(f->step, f->o->beta2_decay));
+    const int64_t last = -1, before = -2;
+    tn_tensor **s = f->state;
+    if (s[FACTORED_ALL])
+        return s[FACTORED_ALL] = tnp_lerp_scalar(s[FACTORED_ALL], tnp_mul(g, g), weight);
+    s[FACTORED_ROW] = tnp_lerp_scalar(s[FACTORED_ROW], factored_mean(g, last), weight);
+    s[FACTORED_COLUMN] = tnp_lerp_scalar(s[FACTORED_COLUMN], factored_mean(g, before), weight);
+    return tnp_div(
+        tnp_matmul(s[FACTORED_ROW], s[FACTORED_COLUMN]),
+        tnp_clamp_min_scalar(tnp_mean(s[FACTORED_ROW], tn_ints_of(&before, 1), true, TN_NO_DTYPE),
+                             tn_float(f->eps)));
+}
+static bool factored_step(factored_param *f, tn_tensor *g) {
+    const tn_optim_adafactor_args *o = f->o;
+    const double root = 1 / sqrt(f->step), rms = factored_rms(f->param);
+    const double alpha = (rms > o->eps.at[1] ? rms : o->eps.at[1]) * (root < o->lr ? root : o->lr);
+    tn_tensor *update;
+    double clip;
+    if (o->maximize && !(g = tnp_neg(g))) return false;
+    if (o->weight_decay != 0)
+        f->param = tnp_mul_scalar(f->param, tn_float(1 - fma(o->lr, o->weight_decay, 0)));
+    update = tnp_clamp_min_scalar(factored_estimate(f, g), tn_float(f->eps * f->eps));
+    update = tnp_mul(tnp_rsqrt(update), g);
+    clip = factored_rms(update) / o->d;
+    f->param = tnp_add(f->param, update, -alpha / (clip > 1 ? clip : 1));
+    return f->param != NULL;
+}
+
+static bool adafactor_step(tn_ostep *s) {
+    tn_tensor **to = (tn_tensor **)(void *)s->number, **from = to + s->n * (1 + FACTORED_STATES);
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_adafactor_args *o = (const tn_optim_adafactor_args *)s->options[i];
+        factored_param f;
+        f.o = o;
+        f.step = s->count[i];
+        f.eps = o->eps.at[0] >= 0 ? o->eps.at[0] : factored_epsilon(tn_dtype_of(s->param[i]));
+        f.param = s->param[i];
+        for (int k = 0; k < FACTORED_STATES; k++) f.state[k] = s->state[k][i];
+        if (!factored_step(&f, s->grad[i])) return false;
+        to[n] = s->param[i];
+        from[n++] = f.param;
+        for (int k = 0; k < FACTORED_STATES; k++) {
+            if (!f.state[k]) continue;
+            to[n] = s->state[k][i];
+            from[n++] = f.state[k];
+        }
+    }
+    return tni_step_assign(to, from, n);
+}
+TN_OPTIMIZER(adafactor,
+             "Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2] "
+             "eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adafactor(tn_parameters(net), .lr = 0.02)",
+                    .differs = "parameter eps: None for the epsilon of the dtype is -inf in C"),
+             .state = "row_var, col_var, variance", .check = adafactor_check,
+             .begin = adafactor_begin, .step = adafactor_step, .counts = true)
+
+/* src/optim/muon.c - Muon (K */
+
+#include <math.h>
+
+static bool muon_check(const void *options) {
+    const tn_optim_muon_args *o = (const tn_optim_muon_args *)options;
+    if (o->ns_steps >= 100)
+        return tni_nn_error(TN_INVALID, "ns_steps is %lld, expected fewer than 100",
+                            (long long)o->ns_steps);
+    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->momentum, "momentum") &&
+           tni_option_bound(o->weight_decay, "weight_decay");
+}
+static tn_tensor *muon_begin(const void *options, const tn_tensor *p, int k) {
+    (void)options, (void)k;
+    if (tn_ndim(p) != 2)
+        tni_nn_error(TN_INVALID, "a parameter has %d dimensions, expected 2", (int)tn_ndim(p));
+    else
+        return tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+    return NULL;
+}
+
+static tn_tensor *muon_rounded(tn_tensor *t) {
+    return tnp_to_dtype(tnp_to_dtype(t, TN_BF16, false, false), TN_F32, false, false);
+}
+static tn_tensor *muon_orthogonal(const tn_optim_muon_args *o, tn_tensor *g) {
+    const tn_floats c = o->ns_coefficients;
+    const bool tall = g && tn_shape(g).at[0] > tn_shape(g).at[1];
+    tn_tensor *x = muon_rounded(tall ? tnp_t(g) : g), *norm;
+    norm = muon_rounded(tnp_linalg_vector_norm(x, 2, tn_empty_dims(), false, TN_NO_DTYPE));
+    norm = muon_rounded(tnp_clamp_min_scalar(norm, tn_float(o->eps)));
+    x = muon_rounded(tnp_div(x, norm));
+    for (int64_t k = 0; k < o->ns_steps; k++) {
+        tn_tensor *gram = muon_rounded(tnp_mm(x, tnp_t(x)));
+        gram = muon_rounded(tnp_addmm(gram, gram, gram, c.at[1], c.at[2]));
+        x = muon_rounded(tnp_addmm(x, gram, x, c.at[0], 1));
+    }
+    return tall ? tnp_t(x) : x;
+}
+static double muon_rate(const tn_optim_muon_args *o, tn_ints shape) {
+    const double m = (double)shape.at[0], n = (double)shape.at[1];
+    switch (o->adjust_lr_fn) {
+    case TN_ADJUST_LR_MATCH_RMS_ADAMW: return o->lr * (0.2 * sqrt(m > n ? m : n));
+    case TN_ADJUST_LR_SPECTRAL_UNCLAMPED: return o->lr * sqrt(m / n);
+    default: return o->lr * sqrt(m > n ? m / n : 1);
+    }
+}
+
+static bool muon_step(tn_ostep *s) {
+    tn_tensor **to = (tn_tensor **)(void *)s->number, **from = to + 2 * s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_muon_args *o = (const tn_optim_muon_args *)s->options[i];
+        const double keeps = 1 - fma(o->lr, o->weight_decay, 0);
+        tn_tensor *g = s->grad[i], *p = s->param[i], *buffer, *update;
+        buffer = tnp_lerp_scalar(s->state[0][i], g, tn_float(1 - o->momentum));
+        update = o->nesterov ? tnp_lerp_scalar(g, buffer, tn_float(o->momentum)) : buffer;
+        update = tn_numel(p) ? muon_orthogonal(o, update) : update;
+        to[2 * i] = p;
+        to[2 * i + 1] = s->state[0][i];
+        from[2 * i] =
+            tnp_add(tnp_mul_scalar(p, tn_float(keeps)),
+                    tnp_to_dtype(update, tn_dtype_of(p), false, false), -muon_rate(o, tn_shape(p)));
+        from[2 * i + 1] = buffer;
+        if (!from[2 * i]) return false;
+    }
+    return tni_step_assign(to, from, 2 * s->n);
+}
+TN_OPTIMIZER(muon,
+             "Muon(Tensor[] params, float lr=0.001, float weight_decay=0.1, float momentum=0.95, "
+             "bool nesterov=True, float[3] ns_coefficients=[3.4445, -4.775, 2.0315], float "
+             "eps=1e-07, int ns_steps=5, AdjustLr? adjust_lr_fn=None)",
+             TN_DOC(.example = "tn_optim_muon(TN_LIST(weight), .lr = 0.02)"),
+             .state = "momentum_buffer", .check = muon_check, .begin = muon_begin,
+             .step = muon_step)
 
 /* src/optim/clip.c - clipping of gradients by their common norm, with torch's arithmetic */
 
@@ -18945,6 +19262,8 @@ static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "m
     "batchmean", NULL};
 static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", "rmsprop",
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
+static TNI_UNUSED const char *const tni_nn_words_adjust_lr[] = {"original", "match_rms_adamw",
+    "spectral_unclamped", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -23771,6 +24090,8 @@ static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none",
     "batchmean", NULL};
 static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad", "rmsprop",
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
+static TNI_UNUSED const char *const tni_optim_words_adjust_lr[] = {"original", "match_rms_adamw",
+    "spectral_unclamped", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -23861,6 +24182,31 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adafactor);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adafactor);
+static const tn_param tni_params_optim_adafactor[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adafactor_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, lr), 0, -1, NULL},
+    {"beta2_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, beta2_decay), 0,
+     -1, NULL},
+    {"eps", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, eps), 0, 2, NULL},
+    {"d", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, d), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, weight_decay), 0,
+     -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adafactor_args,
+     maximize), 0, -1, NULL},
+};
+static const double tni_list_optim_adafactor_eps[] = {-HUGE_VAL, 0.001};
+static const tn_optim_adafactor_args tni_defaults_optim_adafactor = {0.01, -0.8,
+    {tni_list_optim_adafactor_eps, 2}, 1, 0, false, {NULL, 0}};
+static const char *const tni_names_optim_adafactor[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adafactor) = {tni_params_optim_adafactor,
+    &tni_defaults_optim_adafactor, tni_names_optim_adafactor, NULL, 7, 0, 0, 0,
+    sizeof(tn_optim_adafactor_args), UINT16_MAX, TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamax);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adamax);
 static const tn_param tni_params_optim_adamax[] = {
@@ -23931,6 +24277,32 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
     tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_muon);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_muon);
+static const tn_param tni_params_optim_muon[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_muon_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, lr), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, weight_decay), 0, -1,
+     NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, momentum), 0, -1, NULL},
+    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_muon_args, nesterov), 0, -1, NULL},
+    {"ns_coefficients", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_muon_args, ns_coefficients),
+     0, 3, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, eps), 0, -1, NULL},
+    {"ns_steps", TN_T_INT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, ns_steps), 0, -1, NULL},
+    {"adjust_lr_fn", TN_T_ENUM, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_optim_muon_args,
+     adjust_lr_fn), 0, -1, tni_optim_words_adjust_lr},
+};
+static const double tni_list_optim_muon_ns_coefficients[] = {3.4445, -4.775, 2.0315};
+static const tn_optim_muon_args tni_defaults_optim_muon = {0.001, 0.1, 0.95, true,
+    {tni_list_optim_muon_ns_coefficients, 3}, 1e-07, 5, (tn_adjust_lr )0, {NULL, 0}};
+static const char *const tni_names_optim_muon[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_muon) = {tni_params_optim_muon, &tni_defaults_optim_muon,
+    tni_names_optim_muon, NULL, 9, 0, 0, 0, sizeof(tn_optim_muon_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
@@ -24027,9 +24399,11 @@ TN_PRIV const tn_orow *const *tni_orows(void) {
         &tni_optimizer_adamw,
         &tni_optimizer_asgd,
         &tni_optimizer_rprop,
+        &tni_optimizer_adafactor,
         &tni_optimizer_adamax,
         &tni_optimizer_nadam,
         &tni_optimizer_radam,
+        &tni_optimizer_muon,
         &tni_optimizer_sgd,
         &tni_optimizer_adagrad,
         &tni_optimizer_rmsprop,
@@ -24074,6 +24448,15 @@ TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats eta
     const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
     return tn_optim_rprop_at(NULL, 0, &a);
 }
+TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
+    const tn_optim_adafactor_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adafactor, args);
+}
+TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double lr, double beta2_decay,
+    tn_floats eps, double d, double weight_decay, bool maximize) {
+    const tn_optim_adafactor_args a = {lr, beta2_decay, eps, d, weight_decay, maximize, params};
+    return tn_optim_adafactor_at(NULL, 0, &a);
+}
 TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     const tn_optim_adamax_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
@@ -24102,6 +24485,16 @@ TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats bet
     const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
         params};
     return tn_optim_radam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line, const tn_optim_muon_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_muon, args);
+}
+TN_API tn_optimizer *tnp_optim_muon(tn_tensors params, double lr, double weight_decay,
+    double momentum, bool nesterov, tn_floats ns_coefficients, double eps, int64_t ns_steps,
+    tn_adjust_lr adjust_lr_fn) {
+    const tn_optim_muon_args a = {lr, weight_decay, momentum, nesterov, ns_coefficients, eps,
+        ns_steps, adjust_lr_fn, params};
+    return tn_optim_muon_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);
@@ -24524,12 +24917,16 @@ TNI_EXTERN_C_END
 #define tnp_optim_asgd TNI_JOIN(TN_PREFIX, tnp_optim_asgd)
 #define tn_optim_rprop_at TNI_JOIN(TN_PREFIX, tn_optim_rprop_at)
 #define tnp_optim_rprop TNI_JOIN(TN_PREFIX, tnp_optim_rprop)
+#define tn_optim_adafactor_at TNI_JOIN(TN_PREFIX, tn_optim_adafactor_at)
+#define tnp_optim_adafactor TNI_JOIN(TN_PREFIX, tnp_optim_adafactor)
 #define tn_optim_adamax_at TNI_JOIN(TN_PREFIX, tn_optim_adamax_at)
 #define tnp_optim_adamax TNI_JOIN(TN_PREFIX, tnp_optim_adamax)
 #define tn_optim_nadam_at TNI_JOIN(TN_PREFIX, tn_optim_nadam_at)
 #define tnp_optim_nadam TNI_JOIN(TN_PREFIX, tnp_optim_nadam)
 #define tn_optim_radam_at TNI_JOIN(TN_PREFIX, tn_optim_radam_at)
 #define tnp_optim_radam TNI_JOIN(TN_PREFIX, tnp_optim_radam)
+#define tn_optim_muon_at TNI_JOIN(TN_PREFIX, tn_optim_muon_at)
+#define tnp_optim_muon TNI_JOIN(TN_PREFIX, tnp_optim_muon)
 #define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
 #define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
 #define tn_optim_adagrad_at TNI_JOIN(TN_PREFIX, tn_optim_adagrad_at)
@@ -24562,7 +24959,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_cb9fc07d7320 TNI_JOIN(TN_PREFIX, tn_nn_layout_cb9fc07d7320)
+#define tn_nn_layout_0279bdf05c10 TNI_JOIN(TN_PREFIX, tn_nn_layout_0279bdf05c10)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -24933,12 +25330,16 @@ TNI_EXTERN_C_END
 #define tnp_optim_asgd (*tni_at_tnp_optim_asgd)
 #define tn_optim_rprop_at (*tni_at_tn_optim_rprop_at)
 #define tnp_optim_rprop (*tni_at_tnp_optim_rprop)
+#define tn_optim_adafactor_at (*tni_at_tn_optim_adafactor_at)
+#define tnp_optim_adafactor (*tni_at_tnp_optim_adafactor)
 #define tn_optim_adamax_at (*tni_at_tn_optim_adamax_at)
 #define tnp_optim_adamax (*tni_at_tnp_optim_adamax)
 #define tn_optim_nadam_at (*tni_at_tn_optim_nadam_at)
 #define tnp_optim_nadam (*tni_at_tnp_optim_nadam)
 #define tn_optim_radam_at (*tni_at_tn_optim_radam_at)
 #define tnp_optim_radam (*tni_at_tnp_optim_radam)
+#define tn_optim_muon_at (*tni_at_tn_optim_muon_at)
+#define tnp_optim_muon (*tni_at_tnp_optim_muon)
 #define tn_optim_sgd_at (*tni_at_tn_optim_sgd_at)
 #define tnp_optim_sgd (*tni_at_tnp_optim_sgd)
 #define tn_optim_adagrad_at (*tni_at_tn_optim_adagrad_at)
@@ -25343,12 +25744,16 @@ TNI_EXTERN_C_END
     X(tnp_optim_asgd) \
     X(tn_optim_rprop_at) \
     X(tnp_optim_rprop) \
+    X(tn_optim_adafactor_at) \
+    X(tnp_optim_adafactor) \
     X(tn_optim_adamax_at) \
     X(tnp_optim_adamax) \
     X(tn_optim_nadam_at) \
     X(tnp_optim_nadam) \
     X(tn_optim_radam_at) \
     X(tnp_optim_radam) \
+    X(tn_optim_muon_at) \
+    X(tnp_optim_muon) \
     X(tn_optim_sgd_at) \
     X(tnp_optim_sgd) \
     X(tn_optim_adagrad_at) \
@@ -25385,14 +25790,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"cb9fc07d7320", at, 406};
+    static const tn_exports all = {"0279bdf05c10", at, 410};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 406 || strcmp(e->layout, "cb9fc07d7320") != 0) return false;
+    if (!e || e->n != 410 || strcmp(e->layout, "0279bdf05c10") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -54,6 +54,8 @@
 #include "optim/squares.c"
 #include "optim/moments.c"
 #include "optim/averages.c"
+#include "optim/factored.c"
+#include "optim/muon.c"
 #include "optim/clip.c"
 #include "optim/schedule.c"
 #include "base/cold_end.inl"

@@ -174,7 +174,6 @@ fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weight
 parametrize prune remove_spectral_norm remove_weight_norm skip_init spectral_norm weight_norm
 convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
 """,
-    "torch.optim": "Adafactor LBFGS Muon swa_utils",
     "torch.autograd": "forward_ad graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",
     "torch.testing": "make_tensor",

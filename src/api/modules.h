@@ -3926,6 +3926,32 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr,
     .etas = TN_FLOATS(0.5, 1.2), .step_sizes = TN_FLOATS(1e-06, 50), .params = __VA_ARGS__))
 #endif
 
+/* --- Adafactor (N --- */
+
+/* g = -g to maximise; a = max(eps[1], rms(p)) min(lr, 1 / sqrt(t)); p *= 1 - lr weight_decay; w =
+ * t^beta2_decay; the means of g^2 by row and by column move by w towards those of g, V = rows
+ * columns / max(mean of rows, eps[0]); without two dimensions V = lerp(V, g^2, w); u = g /
+ * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -inf is the dtype's epsilon.
+ *   schema  Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2]
+ *           eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
+ *   example tn_optim_adafactor(tn_parameters(net), .lr = 0.02) */
+typedef struct tn_optim_adafactor_args {
+    double lr, beta2_decay;
+    tn_floats eps;
+    double d, weight_decay;
+    bool maximize;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_adafactor_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
+    const tn_optim_adafactor_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double lr,
+    double beta2_decay, tn_floats eps, double d, double weight_decay, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adafactor(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adafactor, .lr = 0.01, \
+    .beta2_decay = -0.8, .eps = TN_FLOATS(-HUGE_VAL, 0.001), .d = 1, .params = __VA_ARGS__))
+#endif
+
 /* --- relatives of Adam: Adamax (D --- */
 
 /* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
@@ -3996,6 +4022,37 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr,
 #ifndef __cplusplus
 #define tn_optim_radam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_radam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
+#endif
+
+/* --- Muon (K --- */
+
+/* b = lerp(b, g, 1 - momentum); u = b or, nesterov, lerp(g, b, momentum); u becomes nearly
+ * orthogonal in ns_steps steps of x = a x + (b G + c G^2) x, G = x x^T, from x = u / max(|u|, eps);
+ * p *= 1 - lr weight_decay; p -= r u, where r is lr sqrt(max(1, m / n)) or, adjust_lr_fn, 0.2 lr
+ * sqrt(max(m, n)) or lr sqrt(m / n) for a matrix of m rows and n columns.
+ *   schema  Muon(Tensor[] params, float lr=0.001, float weight_decay=0.1, float momentum=0.95,
+ *           bool nesterov=True, float[3] ns_coefficients=[3.4445, -4.775, 2.0315], float
+ *           eps=1e-07, int ns_steps=5, AdjustLr? adjust_lr_fn=None)
+ *   example tn_optim_muon(TN_LIST(weight), .lr = 0.02) */
+typedef struct tn_optim_muon_args {
+    double lr, weight_decay, momentum;
+    bool nesterov;
+    tn_floats ns_coefficients;
+    double eps;
+    int64_t ns_steps;
+    tn_adjust_lr adjust_lr_fn;
+    tn_tensors params;
+    TNI_NAMED_OPTIONS
+} tn_optim_muon_args;
+TN_USE_RESULT TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line,
+    const tn_optim_muon_args *args);
+TN_USE_RESULT TN_API tn_optimizer *tnp_optim_muon(tn_tensors params, double lr,
+    double weight_decay, double momentum, bool nesterov, tn_floats ns_coefficients, double eps,
+    int64_t ns_steps, tn_adjust_lr adjust_lr_fn);
+#ifndef __cplusplus
+#define tn_optim_muon(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_muon, .lr = 0.001, \
+    .weight_decay = 0.1, .momentum = 0.95, .nesterov = true, .ns_coefficients = TN_FLOATS(3.4445, \
+    -4.775, 2.0315), .eps = 1e-07, .ns_steps = 5, .params = __VA_ARGS__))
 #endif
 
 /* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */

@@ -22,6 +22,8 @@ static const char *const schema_resize[] = {"nearest",   "nearest_exact", "linea
                                             "trilinear", "bicubic",       "area",   NULL};
 static const char *const schema_rule[] = {"adagrad", "rmsprop", "adadelta", "adamax", "nadam",
                                           "radam",   "rprop",   "asgd",     "assign", NULL};
+static const char *const schema_adjust[] = {"original", "match_rms_adamw", "spectral_unclamped",
+                                            NULL};
 static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"Approximate", schema_approximate},
                                         {"Rounding", schema_rounding},
@@ -31,6 +33,7 @@ static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"ResizeMode", schema_resize},
                                         {"BatchReduction", schema_batch_reduction},
                                         {"OptimizerRule", schema_rule},
+                                        {"AdjustLr", schema_adjust},
                                         {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }

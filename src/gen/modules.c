@@ -19,6 +19,8 @@ static TNI_UNUSED const char *const tni_nn_words_batch_reduction[] = {"none", "m
     "batchmean", NULL};
 static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", "rmsprop",
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
+static TNI_UNUSED const char *const tni_nn_words_adjust_lr[] = {"original", "match_rms_adamw",
+    "spectral_unclamped", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);

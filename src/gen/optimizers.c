@@ -19,6 +19,8 @@ static TNI_UNUSED const char *const tni_optim_words_batch_reduction[] = {"none",
     "batchmean", NULL};
 static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad", "rmsprop",
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
+static TNI_UNUSED const char *const tni_optim_words_adjust_lr[] = {"original", "match_rms_adamw",
+    "spectral_unclamped", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -109,6 +111,31 @@ TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adafactor);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adafactor);
+static const tn_param tni_params_optim_adafactor[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adafactor_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, lr), 0, -1, NULL},
+    {"beta2_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, beta2_decay), 0,
+     -1, NULL},
+    {"eps", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, eps), 0, 2, NULL},
+    {"d", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, d), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adafactor_args, weight_decay), 0,
+     -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adafactor_args,
+     maximize), 0, -1, NULL},
+};
+static const double tni_list_optim_adafactor_eps[] = {-HUGE_VAL, 0.001};
+static const tn_optim_adafactor_args tni_defaults_optim_adafactor = {0.01, -0.8,
+    {tni_list_optim_adafactor_eps, 2}, 1, 0, false, {NULL, 0}};
+static const char *const tni_names_optim_adafactor[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adafactor) = {tni_params_optim_adafactor,
+    &tni_defaults_optim_adafactor, tni_names_optim_adafactor, NULL, 7, 0, 0, 0,
+    sizeof(tn_optim_adafactor_args), UINT16_MAX, TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamax);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adamax);
 static const tn_param tni_params_optim_adamax[] = {
@@ -179,6 +206,32 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
     tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_muon);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_muon);
+static const tn_param tni_params_optim_muon[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_muon_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, lr), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, weight_decay), 0, -1,
+     NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, momentum), 0, -1, NULL},
+    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_muon_args, nesterov), 0, -1, NULL},
+    {"ns_coefficients", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_muon_args, ns_coefficients),
+     0, 3, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, eps), 0, -1, NULL},
+    {"ns_steps", TN_T_INT, TN_P_DEFAULT, offsetof(tn_optim_muon_args, ns_steps), 0, -1, NULL},
+    {"adjust_lr_fn", TN_T_ENUM, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_optim_muon_args,
+     adjust_lr_fn), 0, -1, tni_optim_words_adjust_lr},
+};
+static const double tni_list_optim_muon_ns_coefficients[] = {3.4445, -4.775, 2.0315};
+static const tn_optim_muon_args tni_defaults_optim_muon = {0.001, 0.1, 0.95, true,
+    {tni_list_optim_muon_ns_coefficients, 3}, 1e-07, 5, (tn_adjust_lr )0, {NULL, 0}};
+static const char *const tni_names_optim_muon[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_muon) = {tni_params_optim_muon, &tni_defaults_optim_muon,
+    tni_names_optim_muon, NULL, 9, 0, 0, 0, sizeof(tn_optim_muon_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
@@ -275,9 +328,11 @@ TN_PRIV const tn_orow *const *tni_orows(void) {
         &tni_optimizer_adamw,
         &tni_optimizer_asgd,
         &tni_optimizer_rprop,
+        &tni_optimizer_adafactor,
         &tni_optimizer_adamax,
         &tni_optimizer_nadam,
         &tni_optimizer_radam,
+        &tni_optimizer_muon,
         &tni_optimizer_sgd,
         &tni_optimizer_adagrad,
         &tni_optimizer_rmsprop,
@@ -322,6 +377,15 @@ TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats eta
     const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
     return tn_optim_rprop_at(NULL, 0, &a);
 }
+TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
+    const tn_optim_adafactor_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adafactor, args);
+}
+TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double lr, double beta2_decay,
+    tn_floats eps, double d, double weight_decay, bool maximize) {
+    const tn_optim_adafactor_args a = {lr, beta2_decay, eps, d, weight_decay, maximize, params};
+    return tn_optim_adafactor_at(NULL, 0, &a);
+}
 TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     const tn_optim_adamax_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
@@ -350,6 +414,16 @@ TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats bet
     const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
         params};
     return tn_optim_radam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line, const tn_optim_muon_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_muon, args);
+}
+TN_API tn_optimizer *tnp_optim_muon(tn_tensors params, double lr, double weight_decay,
+    double momentum, bool nesterov, tn_floats ns_coefficients, double eps, int64_t ns_steps,
+    tn_adjust_lr adjust_lr_fn) {
+    const tn_optim_muon_args a = {lr, weight_decay, momentum, nesterov, ns_coefficients, eps,
+        ns_steps, adjust_lr_fn, params};
+    return tn_optim_muon_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);

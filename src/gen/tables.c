@@ -20,6 +20,8 @@ static TNI_UNUSED const char *const tni_words_batch_reduction[] = {"none", "mean
     "batchmean", NULL};
 static TNI_UNUSED const char *const tni_words_optimizer_rule[] = {"adagrad", "rmsprop", "adadelta",
     "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
+static TNI_UNUSED const char *const tni_words_adjust_lr[] = {"original", "match_rms_adamw",
+    "spectral_unclamped", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},

@@ -31,6 +31,9 @@ TN_PRIV bool tni_option_bound(double value, const char *name);
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+/* Writes n tensors in one call: to[i] becomes from[i], of its shape and dtype. */
+TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n);
+
 /* Parameters that share options. */
 typedef struct tni_group {
     char *options; /* the argument struct, then its lists */

@@ -21,3 +21,10 @@ TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int fac
     return tnp_fused_step_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n), state[0],
                            state[1], state[2], rule, tni_numbers(s->number, s->n * factors));
 }
+
+TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n) {
+    static const double one = 1;
+    const tn_tensors none = tn_tensors_of(NULL, 0);
+    return tnp_fused_step_(tn_tensors_of(to, n), tn_tensors_of(from, n), none, none, none,
+                           TN_OPTIMIZER_RULE_ASSIGN, tni_numbers(&one, 1));
+}

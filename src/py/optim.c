@@ -94,7 +94,9 @@ static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
         memcpy(&l, (const char *)gen->defaults + p->offset, sizeof l);
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
         for (int64_t k = 0; all && k < l.n; k++)
-            PyTuple_SetItem(all, (Py_ssize_t)k, PyFloat_FromDouble(l.at[k]));
+            PyTuple_SetItem(all, (Py_ssize_t)k,
+                            l.at[k] == -HUGE_VAL ? Py_NewRef(Py_None)
+                                                 : PyFloat_FromDouble(l.at[k]));
         return all;
     }
     if (tn_param_number(p, gen->defaults, &s) && s.kind == TN_KIND_FLOAT && s.real == 0 &&
@@ -182,6 +184,13 @@ static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
+/* Whether number i of a list may be None: its default is -inf. The struct still has the default. */
+static bool py_optim_none_at(const tn_param *p, const py_optim_group *g, int64_t i) {
+    tn_floats l;
+    memcpy(&l, g->args.bytes + p->offset, sizeof l);
+    return i < l.n && l.at[i] == -HUGE_VAL;
+}
+
 /* A tuple or list of floats, of as many as the row says (betas: 2). */
 static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     bool tuple = PyTuple_Check(o);
@@ -196,7 +205,11 @@ static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_g
         /* NULL where Python code that py_to_float ran has made the list shorter. */
         PyObject *one =
             tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
-        if (!one || !py_to_float(one, g->lists + g->used + i)) return py_optim_misfit(p, o);
+        double *to = g->lists + g->used + i;
+        if (one == Py_None && py_optim_none_at(p, g, i))
+            *to = -HUGE_VAL;
+        else if (!one || !py_to_float(one, to))
+            return py_optim_misfit(p, o);
     }
     g->used += (int)l.n;
     memcpy(g->args.bytes + p->offset, &l, sizeof l);

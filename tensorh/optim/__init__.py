@@ -7,6 +7,7 @@ of its state. Groups and state are Python's, as torch's; a step is one call for 
 import sys as _sys
 
 from .. import _C
+from .lbfgs import LBFGS as LBFGS
 from .optimizer import Optimizer
 
 _NONE, _FALSE = (None, False, True), (False,)
@@ -36,6 +37,8 @@ _TORCH_OF = {
 _TORCH_ELSE = "* foreach maximize capturable differentiable"
 # Options that torch keeps in the groups, though its constructor has them not.
 _FIXED = {"AdamW": {"decoupled_weight_decay": True}}
+# Defaults that torch writes as a float, not as 0.
+_FLOATS = {"Adafactor": ("weight_decay",)}
 
 
 class _RowOptimizer(Optimizer):
@@ -50,6 +53,12 @@ class _RowOptimizer(Optimizer):
         super().__init__(params, defaults)
         if "initial_accumulator_value" in defaults:
             self._begin_sums(defaults["initial_accumulator_value"])
+        for p in (p for group in self.param_groups for p in group["params"]):
+            if "ns_steps" in defaults and p.ndim != 2:
+                raise ValueError(
+                    "Muon only supports 2D parameters whereas we found a parameter with size: "
+                    f"{p.size()}"
+                )
 
     def _begin_sums(self, value):
         """Adagrad's state, which is there before the first step."""
@@ -106,6 +115,7 @@ def _make(number, name, schema, options, states, numbers, counts):
     order = _TORCH_OF.get(name, _TORCH_ELSE).split()
     torch = tuple(o for o in order if o in _TORCH)
     values = {o: v for o, v, _ in options} | {o: _TORCH[o][0] for o in torch}
+    values |= {o: float(values[o]) for o in _FLOATS.get(name, ())}
     names = [o for o, _, _ in options if o not in order] + order
     parts = [o if o == "*" else f"{o}={values[o]!r}" for o in names]
     if parts[-1] == "*":
@@ -137,13 +147,20 @@ def _make(number, name, schema, options, states, numbers, counts):
 for _one in _C._optimizers():
     globals()[_one[1]] = _make(*_one)
     # torch's file of the class: from torch.optim.adam import Adam
-    _sys.modules[f"{__name__}.{_one[1].lower()}"] = _sys.modules[__name__]
-__all__ = ["Optimizer", "lr_scheduler", *(_one[1] for _one in _C._optimizers())]
+    _file = ("_" if _one[1] in ("Adafactor", "Muon") else "") + _one[1].lower()
+    _sys.modules[f"{__name__}.{_file}"] = _sys.modules[__name__]
+__all__ = [
+    "LBFGS",
+    "Optimizer",
+    "lr_scheduler",
+    "swa_utils",
+    *(_one[1] for _one in _C._optimizers()),
+]
 del _one
 
 
 def __getattr__(name):
-    if name in ("lr_scheduler", "optimizer"):
+    if name in ("lr_scheduler", "optimizer", "swa_utils"):
         import importlib
 
         return importlib.import_module("." + name, __name__)

@@ -438,7 +438,7 @@ static void end_optimizer(thing *a) {
     tn_optimizer_free(a->o);
 }
 static void make_others(thing *a) { /* by the row's own struct: every kind, at its defaults */
-    a->m = tn_nn_linear(2, 1);
+    a->m = tn_nn_linear(2, 1, .bias = false); /* one kind takes matrices alone */
     for (int64_t i = 0; i < tn_orow_count(); i++) {
         const tn_gen *gen = tn_orow_at(i)->gen;
         union {

@@ -280,5 +280,7 @@ DIFFERS("operator", "var_mean", "grad of tensor 0", false, "dim=[]",
         "torch's of an empty list is not that of the value")
 DIFFERS("module", "module_list", "parameter modules", false, "",
         "an empty list is written {}")
+DIFFERS("optimizer", "adafactor", "parameter eps", false, "",
+        "None for the epsilon of the dtype is -inf in C")
 #undef DIFFERS
 #undef ORACLE

@@ -75,7 +75,7 @@ def test_rows_are_classes_with_a_signature():
         assert issubclass(kind, torch.optim.Optimizer)
         options = inspect.signature(kind).parameters
         assert list(options)[:2] == ["params", "lr"]
-        kind([leaf(1.0)])
+        kind([torch.ones(1, 1, requires_grad=True)])
     with pytest.raises(AttributeError, match="no sparse layouts"):
         torch.optim.SparseAdam  # noqa: B018
 
@@ -230,6 +230,112 @@ def test_options_are_checked_by_the_row():
 def test_options_that_torch_refuses(name, bad):
     with pytest.raises(ValueError, match=r"[a-z]"):
         getattr(torch.optim, name)([leaf(1.0)], **bad)
+
+
+@pytest.mark.parametrize("case", range(len(make_optim.MUON)))
+def test_steps_of_muon_are_those_of_torch(case):
+    got, stored = make_optim.muon(torch, make_optim.MUON[case]), STORED["muon"][case]
+    assert got["repr"] == stored["repr"]
+    for key in ("params", "buffers"):  # a number in bfloat16 may round the other way
+        for a, b in zip(got[key], stored[key], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
+
+
+def test_muon_takes_matrices_alone():
+    with pytest.raises(ValueError, match=r"2D parameters .* torch.Size\(\[2\]\)"):
+        torch.optim.Muon([leaf(1.0, 2.0)])
+    for bad in ({"momentum": -1.0}, {"lr": -1.0}, {"ns_steps": 100}):
+        with pytest.raises(ValueError):
+            torch.optim.Muon([torch.ones(2, 2, requires_grad=True)], **bad)
+    with pytest.raises((TypeError, ValueError), match="adjust_lr_fn"):
+        torch.optim.Muon([torch.ones(2, 2, requires_grad=True)], adjust_lr_fn="fast")
+
+
+@pytest.mark.parametrize("case", range(len(make_optim.LBFGS)))
+def test_steps_of_lbfgs_are_those_of_torch(case):
+    got, stored = make_optim.lbfgs(torch, make_optim.LBFGS[case]), STORED["lbfgs"][case]
+    for key in ("counts", "names", "repr"):
+        assert got[key] == stored[key]
+    np.testing.assert_allclose(got["losses"], stored["losses"], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(got["end"], stored["end"], rtol=1e-4, atol=1e-7)
+
+
+def test_lbfgs_has_one_group_and_a_known_search():
+    p, q = leaf(1.0), leaf(2.0)
+    with pytest.raises(ValueError, match="parameter groups"):
+        torch.optim.LBFGS([{"params": [p]}, {"params": [q]}])
+    with pytest.raises(ValueError, match="learning rate"):
+        torch.optim.LBFGS([p], lr=-1)
+    o = torch.optim.LBFGS([p, q], line_search_fn="weak")
+    with pytest.raises(RuntimeError, match="strong_wolfe"):
+
+        def closure():
+            o.zero_grad()
+            loss = (p * p).sum()
+            loss.backward()
+            return loss
+
+        o.step(closure)
+
+
+def test_a_state_of_lbfgs_goes_on():
+    """In another optimizer: state dicts keep the history."""
+
+    def begin():
+        p = torch.tensor([-1.2, 1.0], dtype=torch.float64, requires_grad=True)
+        return p, torch.optim.LBFGS([p], max_iter=4, line_search_fn="strong_wolfe")
+
+    def step(p, o):
+        def closure():
+            o.zero_grad()
+            loss = 100 * (p[1] - p[0] ** 2) ** 2 + (1 - p[0]) ** 2
+            loss.backward()
+            return loss
+
+        return o.step(closure).item()
+
+    p, o = begin()
+    step(p, o)
+    p2, o2 = begin()
+    p2.detach().copy_(p.detach())
+    o2.load_state_dict(copy.deepcopy(o.state_dict()))
+    assert [step(p, o) for _ in range(3)] == [step(p2, o2) for _ in range(3)]
+    assert p.tolist() == p2.tolist()
+
+
+@pytest.mark.parametrize("key", make_optim.AVERAGES)
+def test_averages_of_models_are_those_of_torch(key):
+    got, stored = make_optim.averages(torch, key), STORED["averages"][key]
+    for a, b in zip(got, stored, strict=True):
+        assert list(a) == list(b)
+        for name in a:
+            np.testing.assert_allclose(a[name], b[name], rtol=2e-6, atol=1e-6)
+
+
+def test_averaged_models_and_their_errors():
+    from tensorh.optim import swa_utils
+
+    model = torch.nn.Linear(2, 1)
+    with pytest.raises(AssertionError, match="Only one"):
+        swa_utils.AveragedModel(
+            model, avg_fn=swa_utils.get_swa_avg_fn(), multi_avg_fn=swa_utils.get_swa_multi_avg_fn()
+        )
+    for bad in (swa_utils.get_ema_avg_fn, swa_utils.get_ema_multi_avg_fn):
+        with pytest.raises(ValueError, match="decay"):
+            bad(1.5)
+    average = swa_utils.AveragedModel(model)
+    average.update_parameters(model)
+    x = torch.ones(3, 2)
+    assert torch.equal(average(x), model(x)) and average.n_averaged.item() == 1
+    swa_utils.update_bn([x], average)  # without batch norms nothing is called
+    o = torch.optim.SGD(model.parameters())
+    for bad in ({"anneal_strategy": "fast"}, {"anneal_epochs": -1}, {"swa_lr": [1, 2]}):
+        with pytest.raises(ValueError):
+            swa_utils.SWALR(o, **{"swa_lr": 0.1, **bad})
+    schedule = swa_utils.SWALR(o, 0.1)
+    other = swa_utils.SWALR(o, 0.1, anneal_strategy="linear")
+    other.load_state_dict(schedule.state_dict())
+    assert other.anneal_func(0.5) == schedule.anneal_func(0.5) != other.anneal_func(0.25)
 
 
 def test_sums_of_adagrad_are_there_before_the_first_step():

@@ -93,13 +93,13 @@ static void truth_json(text *t, const tni_schema_param *p) {
 static void whole_json(text *t, const tni_schema_param *p) {
     put(t, "%lld", (long long)p->value.integer);
 }
-static void real_json(text *t, const tni_schema_param *p) {
-    const double v = p->value.real;
+static void put_json_real(text *t, double v) {
     if (v - v != 0)
         put(t, v < 0 ? "-Infinity" : "Infinity");
     else
         put(t, "%.17g", v);
 }
+static void real_json(text *t, const tni_schema_param *p) { put_json_real(t, p->value.real); }
 static void wholes_json(text *t, const tni_schema_param *p) {
     put(t, "[");
     for (int i = 0; i < p->value.n; i++)
@@ -108,7 +108,10 @@ static void wholes_json(text *t, const tni_schema_param *p) {
 }
 static void reals_json(text *t, const tni_schema_param *p) {
     put(t, "[");
-    for (int i = 0; i < p->value.n; i++) put(t, "%s%.17g", i ? ", " : "", p->value.floats[i]);
+    for (int i = 0; i < p->value.n; i++) {
+        put(t, i ? ", " : "");
+        put_json_real(t, p->value.floats[i]);
+    }
     put(t, "]");
 }
 static void quoted_json(text *t, const tni_schema_param *p) {
@@ -227,9 +230,9 @@ typedef struct way {
 #define WAY_STRING                                                             \
     .none = {"", "NULL", "nullptr"}, .required = "NULL", .value = string_text, \
     .json = quoted_json, .fits = name_fits
-#define WAY_TENSORS                                                        \
-    .none = {"tn_tensors_of(NULL, -1)", "{NULL, -1}", "tensor_list()"}, \
-    .required = "{NULL, 0}", .fits = operands_fit
+#define WAY_TENSORS                                                                              \
+    .none = {"tn_tensors_of(NULL, -1)", "{NULL, -1}", "tensor_list()"}, .required = "{NULL, 0}", \
+    .fits = operands_fit
 #define WAY_MODULES                                                               \
     .none = {"tn_modules_of(NULL, -1)", "{NULL, -1}", "tn_modules_of(NULL, -1)"}, \
     .required = "{NULL, 0}"
@@ -241,13 +244,12 @@ typedef struct way {
     .none = {"TN_NO_FLOAT", "{0, TN_ABSENT}", "TN_NO_FLOAT"}, .required = "{0, 0}", \
     .value = maybe_text, .json = real_json, .fits = real_fits
 #define WAY_TRUTH .required = "0", .value = truth_text, .json = truth_json, .fits = truth_fits
-#define WAY_NUMBER /* a default makes a REAL of it */                                            \
+#define WAY_NUMBER /* a default makes a REAL of it */                                         \
     .none = {"TN_NO_NUM", "{TN_KIND_NONE, 0, 0, 0}", "number()"}, .required = "{0, 0, 0, 0}", \
     .fits = scalar_fits
-#define WAY_WHOLES                                                                     \
-    .none = {"TN_NO_DIMS", "{NULL, -1}", "int_list(tn_no_dims())"},                    \
-    .required = "{NULL, 0}", .value = wholes_text, .json = wholes_json,                \
-    .array = "int64_t", .item = whole_item,                                            \
+#define WAY_WHOLES                                                                           \
+    .none = {"TN_NO_DIMS", "{NULL, -1}", "int_list(tn_no_dims())"}, .required = "{NULL, 0}", \
+    .value = wholes_text, .json = wholes_json, .array = "int64_t", .item = whole_item,       \
     .fits = wholes_fit
 #define WAY_REALS                                                                               \
     .none = {"((tn_floats){NULL, -1})", "{NULL, -1}", "float_list()"}, .required = "{NULL, 0}", \

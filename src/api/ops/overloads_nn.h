@@ -4221,6 +4221,37 @@ template <class K> class rprop : public detail::kept<K, optimizer>::type {
 typedef rows::rprop<detail::as_objects> rprop;
 }
 namespace optim {
+struct adafactor_options {
+    typedef adafactor_options self_;
+    TNI_OPTION(double, lr, 0.01)
+    TNI_OPTION(double, beta2_decay, -0.8)
+    TNI_OPTION(kept_float_list, eps, {-HUGE_VAL, 0.001})
+    TNI_OPTION(double, d, 1)
+    TNI_OPTION(double, weight_decay, 0)
+    TNI_OPTION(flag, maximize, false)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class adafactor : public detail::kept<K, optimizer>::type {
+  public:
+    explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
+        double beta2_decay = -0.8, float_list eps = {-HUGE_VAL, 0.001}, double d = 1,
+        double weight_decay = 0, flag maximize = false, site at = site::here()) {
+        const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
+            maximize.value, params.value};
+        this->made(tn_optim_adafactor_at(at.file, at.line, &a));
+    }
+    explicit adafactor(tensor_list params, adafactor_options o, site at = site::here()) {
+        const tn_optim_adafactor_args a = {o.lr, o.beta2_decay, o.eps.value, o.d, o.weight_decay,
+            o.maximize.value, params.value};
+        this->made(tn_optim_adafactor_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::adafactor<detail::as_objects> adafactor;
+}
+namespace optim {
 struct adamax_options {
     typedef adamax_options self_;
     TNI_OPTION(double, lr, 0.002)
@@ -4312,6 +4343,40 @@ template <class K> class radam : public detail::kept<K, optimizer>::type {
 };
 }
 typedef rows::radam<detail::as_objects> radam;
+}
+namespace optim {
+struct muon_options {
+    typedef muon_options self_;
+    TNI_OPTION(double, lr, 0.001)
+    TNI_OPTION(double, weight_decay, 0.1)
+    TNI_OPTION(double, momentum, 0.95)
+    TNI_OPTION(flag, nesterov, true)
+    TNI_OPTION(kept_float_list, ns_coefficients, {3.4445, -4.775, 2.0315})
+    TNI_OPTION(double, eps, 1e-07)
+    TNI_OPTION(integer, ns_steps, 5)
+    TNI_OPTION(tn_adjust_lr, adjust_lr_fn, (tn_adjust_lr )0)
+};
+}
+namespace optim {
+namespace rows {
+template <class K> class muon : public detail::kept<K, optimizer>::type {
+  public:
+    explicit muon(tensor_list params, first_option<double> lr = 0.001, double weight_decay = 0.1,
+        double momentum = 0.95, flag nesterov = true, float_list ns_coefficients = {3.4445, -4.775,
+        2.0315}, double eps = 1e-07, integer ns_steps = 5,
+        tn_adjust_lr adjust_lr_fn = (tn_adjust_lr )0, site at = site::here()) {
+        const tn_optim_muon_args a = {lr.value, weight_decay, momentum, nesterov.value,
+            ns_coefficients.value, eps, ns_steps.value, adjust_lr_fn, params.value};
+        this->made(tn_optim_muon_at(at.file, at.line, &a));
+    }
+    explicit muon(tensor_list params, muon_options o, site at = site::here()) {
+        const tn_optim_muon_args a = {o.lr, o.weight_decay, o.momentum, o.nesterov.value,
+            o.ns_coefficients.value, o.eps, o.ns_steps.value, o.adjust_lr_fn, params.value};
+        this->made(tn_optim_muon_at(at.file, at.line, &a));
+    }
+};
+}
+typedef rows::muon<detail::as_objects> muon;
 }
 namespace optim {
 struct sgd_options {
@@ -4654,9 +4719,11 @@ TNI_TN_END
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_rprop(...) tn::optim::rows::rprop<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_adafactor(...) tn::optim::rows::adafactor<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamax(...) tn::optim::rows::adamax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_nadam(...) tn::optim::rows::nadam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_radam(...) tn::optim::rows::radam<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_optim_muon(...) tn::optim::rows::muon<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_sgd(...) tn::optim::rows::sgd<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adagrad(...) tn::optim::rows::adagrad<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_rmsprop(...) tn::optim::rows::rmsprop<tn::detail::as_c>(__VA_ARGS__).give()

@@ -30,6 +30,8 @@ typedef enum tn_optimizer_rule { TN_OPTIMIZER_RULE_ADAGRAD = 1, TN_OPTIMIZER_RUL
     TN_OPTIMIZER_RULE_ADADELTA, TN_OPTIMIZER_RULE_ADAMAX, TN_OPTIMIZER_RULE_NADAM,
     TN_OPTIMIZER_RULE_RADAM, TN_OPTIMIZER_RULE_RPROP, TN_OPTIMIZER_RULE_ASGD,
     TN_OPTIMIZER_RULE_ASSIGN } tn_optimizer_rule;
+typedef enum tn_adjust_lr { TN_ADJUST_LR_ORIGINAL = 1, TN_ADJUST_LR_MATCH_RMS_ADAMW,
+    TN_ADJUST_LR_SPECTRAL_UNCLAMPED } tn_adjust_lr;
 
 /* Several results. */
 typedef struct tn_result_indices {

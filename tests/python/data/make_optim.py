@@ -56,6 +56,14 @@ MORE = {
         "decoupled_weight_decay": (False, True),
         "maximize": (False, True),
     },
+    "Adafactor": {
+        "lr": (0.01, 0.1),
+        "beta2_decay": (-0.8, -0.3),
+        "eps": ((None, 1e-3), (1e-6, 0.1)),
+        "d": (1.0, 2.0),
+        "weight_decay": (0.0, 0.05),
+        "maximize": (False, True),
+    },
     "Rprop": {
         "lr": (0.01, 0.02),
         "etas": ((0.5, 1.2), (0.3, 1.5)),
@@ -172,6 +180,9 @@ SCHEDULES = {
         "ReduceLROnPlateau",
         {"patience": 2, "mode": "max", "threshold_mode": "abs", "threshold": 1e-3},
     ),
+    "swa": ("SWALR", {"swa_lr": [0.02, 0.5], "anneal_epochs": 12}),
+    "swa, line": ("SWALR", {"swa_lr": 0.02, "anneal_epochs": 30, "anneal_strategy": "linear"}),
+    "swa, at once": ("SWALR", {"swa_lr": 0.02, "anneal_epochs": 0}),
     "sequence": ("sequence", {}),
     "chain": ("chain", {}),
 }
@@ -186,6 +197,8 @@ def make_schedule(torch, o, key):
         return all_of.SequentialLR(o, [*parts, all_of.ExponentialLR(o, 0.9)], [10, 35])
     if name == "chain":
         return all_of.ChainedScheduler([all_of.ConstantLR(o, 0.1, 4), all_of.ExponentialLR(o, 0.9)])
+    if name == "SWALR":
+        all_of = torch.optim.swa_utils
     return getattr(all_of, name)(o, **options)
 
 
@@ -205,6 +218,94 @@ def schedule(torch, key, optimizer="SGD"):
     return rows
 
 
+MUON = (
+    {"lr": 0.05},
+    {"lr": 0.05, "nesterov": False, "weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"},
+    {"lr": 0.05, "ns_steps": 2, "momentum": 0.5, "adjust_lr_fn": "spectral_unclamped"},
+)
+
+
+def muon(torch, options):
+    """Ten steps of a tall, a wide and a square matrix: parameters and buffers."""
+    params = [
+        torch.tensor([math.sin(1.3 * i + k) for i in range(m * n)]).reshape(m, n).requires_grad_()
+        for k, (m, n) in enumerate(((7, 4), (3, 6), (5, 5)))
+    ]
+    o = torch.optim.Muon(params, **options)
+    for step in range(10):
+        for p in params:
+            g = [math.cos(0.7 * i + 1.1 * step) for i in range(p.numel())]
+            p.grad = torch.tensor(g).reshape(p.shape)
+        o.step()
+    buffers = [numbers(o.state[p]["momentum_buffer"]) for p in params]
+    return {"params": [numbers(p) for p in params], "buffers": buffers, "repr": repr(o)}
+
+
+LBFGS = (
+    {"lr": 0.002},
+    {"line_search_fn": "strong_wolfe"},
+    {"line_search_fn": "strong_wolfe", "history_size": 2, "max_iter": 5, "maximize": True},
+    {"line_search_fn": "strong_wolfe", "max_eval": 4, "lr": 0.5},
+)
+
+
+def lbfgs(torch, options):
+    """Six steps down Rosenbrock's valley in float64: losses, counts, where it ends."""
+    p = torch.tensor([-1.2, 1.0, 0.5], dtype=torch.float64, requires_grad=True)
+    q = torch.tensor([[2.0], [-3.0]], dtype=torch.float64, requires_grad=True)
+    o = torch.optim.LBFGS([p, q], **options)
+
+    def closure():
+        o.zero_grad()
+        loss = (100 * (p[1:] - p[:-1] ** 2) ** 2 + (1 - p[:-1]) ** 2).sum() + (q * q).sum()
+        loss = -loss if options.get("maximize") else loss
+        loss.backward()
+        return loss
+
+    losses = [float(o.step(closure).detach()) for _ in range(6)]
+    state = o.state[p]
+    counts = [state["func_evals"], state["n_iter"], len(state["old_dirs"])]
+    names = sorted(state)
+    return {"losses": losses, "counts": counts, "names": names, "repr": repr(o)} | {
+        "end": p.tolist() + q.reshape(-1).tolist()
+    }
+
+
+AVERAGES = ("swa", "swa buffers", "swa each", "ema", "ema buffers", "ema each")
+
+
+def averages(torch, key):
+    """An average of five models with batch norm, then update_bn: its state dict."""
+    utils = torch.optim.swa_utils
+    kind, *rest = key.split()
+    options = {"use_buffers": "buffers" in rest}
+    if "each" in rest:
+        options["avg_fn"] = utils.get_ema_avg_fn(0.9) if kind == "ema" else utils.get_swa_avg_fn()
+    elif kind == "ema":
+        options["multi_avg_fn"] = utils.get_ema_multi_avg_fn(0.9)
+
+    def model(k):
+        made = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+        values = {}
+        for name, t in made.state_dict().items():
+            v = torch.tensor([math.sin(i * (k + 1) * 0.7 + len(name)) for i in range(t.numel())])
+            values[name] = v.reshape(t.shape) if t.is_floating_point() else t
+        made.load_state_dict(values)
+        return made
+
+    def batch(k):
+        return torch.tensor([math.cos(i * (k + 1) * 0.3) for i in range(18)]).reshape(6, 3)
+
+    average = utils.AveragedModel(model(0), **options)
+    for k in range(5):
+        one = model(k)
+        one(batch(k))
+        average.update_parameters(one)
+    before = {name: numbers(t) for name, t in average.state_dict().items()}
+    utils.update_bn([(batch(k), 0) for k in range(4)], average)
+    return [before, {name: numbers(t) for name, t in average.state_dict().items()}]
+
+
 def run(torch):
     """Everything, as in optim.json."""
     with warnings.catch_warnings():
@@ -212,6 +313,9 @@ def run(torch):
         return {
             "optimizers": [optimize(torch, n, o) for n, o in optimizer_cases()],
             "schedules": {key: schedule(torch, key) for key in SCHEDULES},
+            "muon": [muon(torch, o) for o in MUON],
+            "lbfgs": [lbfgs(torch, o) for o in LBFGS],
+            "averages": {key: averages(torch, key) for key in AVERAGES},
         }
 
 
