@@ -2712,6 +2712,10 @@ static const char *const py_docs_comment[] = {
     "binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)\n"
     "log(1 + e^-x), with x = input and t = target.\n"
     "input, target (*), weight, pos_weight broadcast to it -> () or (*)",
+    /* binomial */
+    "Numbers of the binomial distribution: successes in count trials of probability prob. NaN where\n"
+    "one of them is.\n"
+    "count (*), prob (*) -> broadcast, floating",
     /* bitwise_and */
     "self & other.\n"
     "(*), (*) -> broadcast",
@@ -3852,6 +3856,9 @@ static const char *const py_docs_comment[] = {
     "The opposite of pixel_shuffle: images reduced by downscale_factor r, whose r x r pixels become\n"
     "channels. Channels-last images stay so.\n"
     "self (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
+    /* poisson */
+    "Numbers of the Poisson distribution, each of the rate that self's element says.\n"
+    "self (*) -> (*), floating",
     /* poisson_nll_loss */
     "The negative log-likelihood of the counts target: exp(input) - target input where input holds\n"
     "logarithms of expectations, else input - target log(input + eps). full adds Stirling's\n"
@@ -3971,6 +3978,10 @@ static const char *const py_docs_comment[] = {
     /* rsub */
     "other - alpha * self, as in 1 - x with a number on the left.\n"
     "(*), (*) -> broadcast",
+    /* sample_dirichlet */
+    "Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to\n"
+    "1. self has the concentrations.\n"
+    "self (.., n) -> (.., n), floating",
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true\n"
     "where a position may be seen, or floating and added to the scores. A row that sees nothing gives\n"
@@ -4203,6 +4214,10 @@ static const char *const py_docs_comment[] = {
     /* stack */
     "Tensors of one shape, one behind the other along a new dimension.\n"
     "tensors (3), (3) -> (2, 3)",
+    /* standard_gamma */
+    "Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN\n"
+    "below 0.\n"
+    "self (*) -> (*), floating",
     /* std */
     "The standard deviation: the square root of var.\n"
     "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
@@ -4385,6 +4400,7 @@ static const char *const py_docs_place[] = {
     NULL /* bernoulli_float */,
     NULL /* binary_cross_entropy */,
     NULL /* binary_cross_entropy_with_logits */,
+    NULL /* binomial */,
     NULL /* bitwise_and */,
     NULL /* bitwise_left_shift */,
     NULL /* bitwise_not */,
@@ -4710,6 +4726,7 @@ static const char *const py_docs_place[] = {
     NULL /* pinverse */,
     "nn.functional.pixel_shuffle" /* pixel_shuffle */,
     "nn.functional.pixel_unshuffle" /* pixel_unshuffle */,
+    NULL /* poisson */,
     NULL /* poisson_nll_loss */,
     "special.polygamma" /* polygamma */,
     NULL /* pow */,
@@ -4743,6 +4760,7 @@ static const char *const py_docs_place[] = {
     NULL /* rrelu_noise */,
     NULL /* rsqrt */,
     NULL /* rsub */,
+    NULL /* sample_dirichlet */,
     "nn.functional.scaled_dot_product_attention" /* scaled_dot_product_attention */,
     NULL /* scatter */,
     NULL /* scatter_add */,
@@ -4815,6 +4833,7 @@ static const char *const py_docs_place[] = {
     NULL /* squeeze_dim */,
     NULL /* squeeze_dims */,
     NULL /* stack */,
+    NULL /* standard_gamma */,
     NULL /* std */,
     NULL /* stft */,
     NULL /* sub */,

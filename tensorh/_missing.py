@@ -113,7 +113,7 @@ PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase
 as_strided_ autocast_decrement_nesting autocast_increment_nesting
-bilinear binomial clear_autocast_cache conv_tbc corrcoef
+bilinear clear_autocast_cache conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid detach_ embedding_bag
 empty_permuted from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
@@ -122,7 +122,7 @@ igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference
 multinomial nonzero_static
-pdist poisson renorm
+pdist renorm
 resize_as_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads

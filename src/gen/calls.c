@@ -612,6 +612,16 @@ TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tens
     return tn_binary_cross_entropy_with_logits_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_binomial_at(const char *file, int line, const tn_binomial_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_binomial, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_binomial(tn_tensor *count, tn_tensor *prob, tn_generator *generator) {
+    const tn_binomial_args a = {generator, count, prob};
+    return tn_binomial_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_bitwise_and, TN_PLAIN, file, line, args, &r);
@@ -4960,6 +4970,16 @@ TN_API tn_tensor *tnp_pixel_unshuffle(tn_tensor *self, int64_t downscale_factor)
     return tn_pixel_unshuffle_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_poisson_at(const char *file, int line, const tn_poisson_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_poisson, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_poisson(tn_tensor *self, tn_generator *generator) {
+    const tn_poisson_args a = {generator, self};
+    return tn_poisson_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_poisson_nll_loss_at(const char *file, int line,
     const tn_poisson_nll_loss_args *args) {
     tn_tensor *r;
@@ -5405,6 +5425,17 @@ TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha) {
 TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha) {
     const tn_rsub_args a = {NULL, alpha, self, NULL, other};
     return tn_rsub_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sample_dirichlet_at(const char *file, int line,
+    const tn_sample_dirichlet_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sample_dirichlet, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sample_dirichlet(tn_tensor *self, tn_generator *generator) {
+    const tn_sample_dirichlet_args a = {generator, self};
+    return tn_sample_dirichlet_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
@@ -6451,6 +6482,17 @@ TN_API tn_tensor *tn_stack_at(const char *file, int line, const tn_stack_args *a
 TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim) {
     const tn_stack_args a = {NULL, dim, tensors};
     return tn_stack_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_standard_gamma_at(const char *file, int line,
+    const tn_standard_gamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_standard_gamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_standard_gamma(tn_tensor *self, tn_generator *generator) {
+    const tn_standard_gamma_args a = {generator, self};
+    return tn_standard_gamma_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args) {

@@ -34,6 +34,7 @@
 #include "../ops/shape/pieces.c"
 #include "../base/lean_begin.inl"
 #include "../ops/creation/create.c"
+#include "../ops/creation/draw.c"
 #include "../ops/creation/multinomial.c"
 #include "../ops/creation/noise.c"
 #include "../ops/creation/window.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 515 };
+enum { TNI_ROW_COUNT = 519 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -103,6 +103,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
 TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy_with_logits);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binomial);
+TN_PRIV_DECLARE(tn_row, tni_row_binomial);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
 TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
@@ -753,6 +755,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_shuffle);
 TN_PRIV_DECLARE(tn_row, tni_row_pixel_shuffle);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pixel_unshuffle);
 TN_PRIV_DECLARE(tn_row, tni_row_pixel_unshuffle);
+TN_PRIV_DECLARE(tn_gen, tni_gen_poisson);
+TN_PRIV_DECLARE(tn_row, tni_row_poisson);
 TN_PRIV_DECLARE(tn_gen, tni_gen_poisson_nll_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_poisson_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_polygamma);
@@ -819,6 +823,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_rsqrt);
 TN_PRIV_DECLARE(tn_row, tni_row_rsqrt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_rsub);
 TN_PRIV_DECLARE(tn_row, tni_row_rsub);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sample_dirichlet);
+TN_PRIV_DECLARE(tn_row, tni_row_sample_dirichlet);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scaled_dot_product_attention);
 TN_PRIV_DECLARE(tn_row, tni_row_scaled_dot_product_attention);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scatter);
@@ -963,6 +969,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dims);
 TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dims);
 TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
 TN_PRIV_DECLARE(tn_row, tni_row_stack);
+TN_PRIV_DECLARE(tn_gen, tni_gen_standard_gamma);
+TN_PRIV_DECLARE(tn_row, tni_row_standard_gamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_std);
 TN_PRIV_DECLARE(tn_row, tni_row_std);
 TN_PRIV_DECLARE(tn_gen, tni_gen_stft);

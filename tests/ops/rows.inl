@@ -21,6 +21,8 @@ DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
         "what is overwritten by draws has gradient zero; in complex the draws are real")
 DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", false, "",
         "before reduction, as in torch's schema")
+DIFFERS("operator", "binomial", "gradcheck", false, "",
+        "the gradient is zero, as torch's")
 DIFFERS("operator", "blackman_window", "parameter periodic", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "blackman_window", "result 0", false, "2 periodic=False",
@@ -223,6 +225,8 @@ DIFFERS("operator", "norm", "parameter keepdim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "norm", "parameter dtype", false, "",
         "one row for torch's overloads with and without it")
+DIFFERS("operator", "poisson", "gradcheck", false, "",
+        "the gradient is zero, as torch's")
 DIFFERS("operator", "poisson_nll_loss", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "polygamma", "grad", false, "0 (",

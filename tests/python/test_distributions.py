@@ -90,6 +90,28 @@ def test_draws_have_the_mean_and_variance():
         assert ((x.var(0) / d.variance - 1).abs() <= 0.2).all(), d
 
 
+def test_draws_of_gamma_numbers_and_their_kin_are_torch_s():
+    t = torch.tensor
+    draws = {
+        D.Gamma(t([2.0, 0.5]), t([3.0, 1.0])): [
+            0.4947490692138672, 0.2638314664363861, 0.7702956795692444, 0.03130996599793434
+        ],
+        D.Beta(t(2.0), t(3.0)): [0.2626194655895233, 0.7723865509033203],
+        D.Dirichlet(t([1.0, 2, 3])): [
+            0.05568761005997658, 0.2917376756668091, 0.6525747179985046, 0.06138079613447189,
+            0.6667504906654358, 0.27186867594718933,
+        ],
+        D.Poisson(t([4.0, 40.0])): [6, 41, 2, 33],
+        D.StudentT(t(4.0)): [-0.11583143472671509, 1.4325748682022095],
+        D.Binomial(20, t([0.3, 0.9])): [9, 20, 2, 19],
+        D.NegativeBinomial(5.0, t(0.3)): [3, 2],
+        D.Chi2(t(3.0)): [2.0303685665130615, 4.476923942565918],
+    }  # fmt: skip
+    for distribution, wanted in draws.items():
+        torch.manual_seed(7)
+        assert distribution.sample((2,)).reshape(-1).tolist() == pytest.approx(wanted, rel=1e-6)
+
+
 def test_wrong_arguments_are_refused():
     for make, words in (
         (lambda: D.Normal(0.0, -1.0), "Expected parameter scale .* GreaterThan"),

@@ -470,6 +470,79 @@ TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
     .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
+/* --- draws by elements: poisson, binomial, gamma and Dirichlet numbers, by torch's methods --- */
+
+/* Numbers of the Poisson distribution, each of the rate that self's element says.
+ *   schema  poisson(Tensor self, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> (*), floating
+ *   example tn_poisson(x) */
+typedef struct tn_poisson_args {
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_poisson_args;
+TN_USE_RESULT TN_API tn_tensor *tn_poisson_at(const char *file, int line,
+    const tn_poisson_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_poisson(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_poisson(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_poisson, .self = __VA_ARGS__))
+#endif
+
+/* Numbers of the binomial distribution: successes in count trials of probability prob. NaN where
+ * one of them is.
+ *   schema  binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
+ *   shapes  count (*), prob (*) -> broadcast, floating
+ *   example tn_binomial(x, p) */
+typedef struct tn_binomial_args {
+    tn_generator *generator;
+    tn_tensor *count, *prob;
+    TNI_NAMED_OPTIONS
+} tn_binomial_args;
+TN_USE_RESULT TN_API tn_tensor *tn_binomial_at(const char *file, int line,
+    const tn_binomial_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_binomial(tn_tensor *count, tn_tensor *prob,
+    tn_generator *generator);
+#ifndef __cplusplus
+#define tn_binomial(count_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_binomial, .count = count_, \
+    .prob = __VA_ARGS__))
+#endif
+
+/* Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN
+ * below 0.
+ *   schema  _standard_gamma(Tensor self, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> (*), floating
+ *   example tn_standard_gamma(x) */
+typedef struct tn_standard_gamma_args {
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_standard_gamma_args;
+TN_USE_RESULT TN_API tn_tensor *tn_standard_gamma_at(const char *file, int line,
+    const tn_standard_gamma_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_standard_gamma(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_standard_gamma(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_standard_gamma, \
+    .self = __VA_ARGS__))
+#endif
+
+/* Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to
+ * 1. self has the concentrations.
+ *   schema  _sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor
+ *   shapes  self (.., n) -> (.., n), floating
+ *   example tn_sample_dirichlet(x) */
+typedef struct tn_sample_dirichlet_args {
+    tn_generator *generator;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_sample_dirichlet_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sample_dirichlet_at(const char *file, int line,
+    const tn_sample_dirichlet_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sample_dirichlet(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_sample_dirichlet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sample_dirichlet, \
+    .self = __VA_ARGS__))
+#endif
+
 /* --- indices drawn by weights, by torch's methods for one thread: exponential races
  * without replacement (P --- */
 

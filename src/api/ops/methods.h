@@ -1433,6 +1433,13 @@ template <class K = as_objects> typename K::one pixel_unshuffle(integer downscal
     out_options o = {}, site at = site()) const {
     return tn::pixel_unshuffle<K>(p_, downscale_factor, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one poisson(tn_generator *generator = nullptr, site at = site()) const {
+    return tn::poisson<K>(p_, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one poisson(poisson_options o,
+    site at = site()) const {
+    return tn::poisson<K>(p_, o, at);
+}
 template <class K = as_objects> typename K::one pow(tensor_or_number exponent, out_options o = {},
     site at = site()) const {
     return tn::pow<K>(p_, exponent, o, at);
@@ -1595,6 +1602,12 @@ template <class K = as_objects> TN_USE_RESULT typename K::one rsub(tensor_or_num
 template <class K = as_objects> typename K::one rsub(tensor_or_number other, rsub_options o,
     site at = site()) const {
     return tn::rsub<K>(p_, other, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one sample_dirichlet(tn_generator *generator = nullptr, site at = site()) const {
+    return tn::sample_dirichlet<K>(p_, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one sample_dirichlet(sample_dirichlet_options o, site at = site()) const {
+    return tn::sample_dirichlet<K>(p_, o, at);
 }
 template <class K = as_objects> typename K::one scatter(integer dim, tensor_ref index,
     tensor_ref src, out_options o = {}, site at = site()) const {
@@ -1784,6 +1797,12 @@ template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(integer di
 template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(int_list dim,
     site at = site()) const {
     return tn::squeeze<K>(p_, dim, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(tn_generator *generator = nullptr, site at = site()) const {
+    return tn::standard_gamma<K>(p_, generator, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(standard_gamma_options o, site at = site()) const {
+    return tn::standard_gamma<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one std(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const {
     return tn::std<K>(p_, dim, correction, keepdim, at);

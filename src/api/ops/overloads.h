@@ -521,6 +521,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one binary_cros
     return K::call(tn_binary_cross_entropy_with_logits_at, at, {o.weight.value, o.pos_weight.value,
         o.reduction, input.value, target.value});
 }
+struct binomial_options {
+    typedef binomial_options self_;
+    TNI_OPTION(tn_generator *, generator, nullptr)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one binomial(tensor_ref count,
+    tensor_ref prob, tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_binomial_at, at, {generator, count.value, prob.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one binomial(tensor_ref count,
+    tensor_ref prob, binomial_options o, site at = site()) {
+    return K::call(tn_binomial_at, at, {o.generator, count.value, prob.value});
+}
 template <class K = as_objects> inline typename K::one bitwise_and(tensor_ref self,
     tensor_or_number other, out_options o = {}, site at = site()) {
     return K::call(tn_bitwise_and_at, at, {o.out.value, self.value, other.value, other.number},
@@ -1906,10 +1918,7 @@ template <class K = as_objects> inline typename K::one gelu_tanh_(tensor_ref sel
     site at = site()) {
     return K::write(tn_gelu_tanh_inplace_at, at, {nullptr, self.value});
 }
-struct geometric_options {
-    typedef geometric_options self_;
-    TNI_OPTION(tn_generator *, generator, nullptr)
-};
+typedef binomial_options geometric_options;
 template <class K = as_objects> inline typename K::one geometric_(tensor_ref self, double p,
     tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_geometric_inplace_at, at, {generator, self.value, p});
@@ -3847,6 +3856,15 @@ template <class K = as_objects> inline typename K::one pixel_unshuffle(tensor_re
     return K::call(tn_pixel_unshuffle_at, at, {o.out.value, self.value, downscale_factor.value},
         o.out);
 }
+typedef binomial_options poisson_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one poisson(tensor_ref self,
+    tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_poisson_at, at, {generator, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one poisson(tensor_ref self,
+    poisson_options o, site at = site()) {
+    return K::call(tn_poisson_at, at, {o.generator, self.value});
+}
 struct poisson_nll_loss_options {
     typedef poisson_nll_loss_options self_;
     TNI_OPTION(flag, log_input, true)
@@ -3953,7 +3971,7 @@ template <class K = as_objects> inline typename K::one rand(int_list size, rand_
     return K::call(tn_rand_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
 }
-typedef geometric_options rand_like_options;
+typedef binomial_options rand_like_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rand_like(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::call(tn_rand_like_at, at, {generator, self.value});
@@ -3996,7 +4014,7 @@ template <class K = as_objects> inline typename K::one randn(int_list size, rand
     return K::call(tn_randn_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
 }
-typedef geometric_options randn_like_options;
+typedef binomial_options randn_like_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one randn_like(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::call(tn_randn_like_at, at, {generator, self.value});
@@ -4005,7 +4023,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one randn_like(
     randn_like_options o, site at = site()) {
     return K::call(tn_randn_like_at, at, {o.generator, self.value});
 }
-typedef geometric_options random_options;
+typedef binomial_options random_options;
 template <class K = as_objects> inline typename K::one random_(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_random_inplace_at, at, {generator, self.value});
@@ -4135,7 +4153,7 @@ template <class K = as_objects> inline typename K::one rrelu_(tensor_ref self,
     tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_rrelu_inplace_at, at, {lower, upper, training.value, generator, self.value});
 }
-typedef geometric_options rrelu_noise_options;
+typedef binomial_options rrelu_noise_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rrelu_noise(tensor_ref self,
     double lower, double upper, tn_generator *generator = nullptr, site at = site()) {
     return K::call(tn_rrelu_noise_at, at, {generator, self.value, lower, upper});
@@ -4160,6 +4178,13 @@ template <class K = as_objects> inline typename K::one rsub(tensor_ref self,
     tensor_or_number other, rsub_options o, site at = site()) {
     return K::call(tn_rsub_at, at, {o.out.value, o.alpha, self.value, other.value, other.number},
         o.out);
+}
+typedef binomial_options sample_dirichlet_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sample_dirichlet(tensor_ref self, tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_sample_dirichlet_at, at, {generator, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sample_dirichlet(tensor_ref self, sample_dirichlet_options o, site at = site()) {
+    return K::call(tn_sample_dirichlet_at, at, {o.generator, self.value});
 }
 struct scaled_dot_product_attention_options {
     typedef scaled_dot_product_attention_options self_;
@@ -4768,6 +4793,13 @@ template <class K = as_objects> inline typename K::one stack(tensor_list tensors
     site at = site()) {
     return K::call(tn_stack_at, at, {o.out.value, o.dim.value, tensors.value}, o.out);
 }
+typedef binomial_options standard_gamma_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_gamma(tensor_ref self, tn_generator *generator = nullptr, site at = site()) {
+    return K::call(tn_standard_gamma_at, at, {generator, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_gamma(tensor_ref self, standard_gamma_options o, site at = site()) {
+    return K::call(tn_standard_gamma_at, at, {o.generator, self.value});
+}
 struct std_options {
     typedef std_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -5191,6 +5223,7 @@ TNI_TN_END
 #define tn_binary_cross_entropy(...) tn::binary_cross_entropy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_binary_cross_entropy_with_logits(...) \
     tn::binary_cross_entropy_with_logits<tn::detail::as_c>(__VA_ARGS__)
+#define tn_binomial(...) tn::binomial<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bitwise_and(...) tn::bitwise_and<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bitwise_and_(...) tn::bitwise_and_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bitwise_and_scalar(...) tn::bitwise_and<tn::detail::as_c>(__VA_ARGS__)
@@ -5645,6 +5678,7 @@ TNI_TN_END
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pixel_shuffle(...) tn::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pixel_unshuffle(...) tn::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__)
+#define tn_poisson(...) tn::poisson<tn::detail::as_c>(__VA_ARGS__)
 #define tn_poisson_nll_loss(...) tn::poisson_nll_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_polygamma(...) tn::polygamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pow(...) tn::pow<tn::detail::as_c>(__VA_ARGS__)
@@ -5692,6 +5726,7 @@ TNI_TN_END
 #define tn_rsqrt_(...) tn::rsqrt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rsub(...) tn::rsub<tn::detail::as_c>(__VA_ARGS__)
 #define tn_rsub_scalar(...) tn::rsub<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sample_dirichlet(...) tn::sample_dirichlet<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scaled_dot_product_attention(...) \
     tn::scaled_dot_product_attention<tn::detail::as_c>(__VA_ARGS__)
 #define tn_scatter(...) tn::scatter<tn::detail::as_c>(__VA_ARGS__)
@@ -5853,6 +5888,7 @@ TNI_TN_END
 #define tn_squeeze_dim(...) tn::squeeze<tn::detail::as_c>(__VA_ARGS__)
 #define tn_squeeze_dims(...) tn::squeeze<tn::detail::as_c>(__VA_ARGS__)
 #define tn_stack(...) tn::stack<tn::detail::as_c>(__VA_ARGS__)
+#define tn_standard_gamma(...) tn::standard_gamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_std(...) tn::std<tn::detail::as_c>(__VA_ARGS__)
 #define tn_stft(...) tn::stft<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)

@@ -177,7 +177,7 @@ TN_OPERATOR(
 
 /* A normal number for small and strided tensors: pairs by Box and Muller's transform in double. The
  * generator keeps the second number of a pair for the next call, as torch's does. */
-static double random_normal(tn_frame *f) {
+TN_PRIV double tni_random_normal(tn_frame *f) {
     tn_generator *g = f->generator;
     double u, v;
     if (g->has_normal) {
@@ -251,7 +251,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
         /* Few elements, or strides that torch's blocks do not serve: one draw after the other. */
         TNI_PATH(normal_one_by_one);
         for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
-            double v = fma(random_normal(f), std, mean);
+            double v = fma(tni_random_normal(f), std, mean);
             tni_lanes_save(at + i * bytes, bytes, t->dtype, &v, TN_F64, 1);
         }
     } else if (t->dtype == TN_F32) {
@@ -396,7 +396,7 @@ static bool log_normal_check(tn_frame *f) {
 /* Normal numbers one by one, of any size and layout, as torch draws them for this row. */
 static void log_normal_draw(tn_frame *f, double *to, int64_t n) {
     TN_ARGS(log_normal, a, f);
-    for (int64_t k = 0; k < n; k++) to[k] = random_normal(f);
+    for (int64_t k = 0; k < n; k++) to[k] = tni_random_normal(f);
     TNI_K(f->block->context->kernels, log_normal_f64)(to, n, a->mean, a->std);
 }
 static void log_normal_run(tn_frame *f) { random_tiles(f, log_normal_draw); }

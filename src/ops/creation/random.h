@@ -23,5 +23,7 @@ TN_PRIV bool tni_random_self(tn_frame *f, bool floating);
 TN_PRIV void tni_random_zero_grad(tn_gradient *g);
 /* A double in [0, 1) of 53 random bits, as torch's. */
 TN_PRIV double tni_random_u53(tn_generator *g);
+/* A normal number, one at a time, as torch draws them for small tensors. */
+TN_PRIV double tni_random_normal(tn_frame *f);
 
 #endif
