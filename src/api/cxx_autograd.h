@@ -9,6 +9,7 @@
 #define TNI_API_CXX_AUTOGRAD_H
 
 #include "ops/results.h"
+#include "vmap.h"
 
 #if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
 TNI_TN_BEGIN
@@ -272,6 +273,54 @@ class function {
         return all;
     }
 };
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+namespace detail {
+struct open_batch { /* ends with its block, by return and exceptions too */
+    bool ok;
+    open_batch(int64_t size, tn_randomness randomness, site at)
+        : ok(tn_vmap_begin_at(at.file, at.line, size, randomness)) {}
+    ~open_batch() {
+        if (ok) tn_vmap_end();
+    }
+    open_batch(const open_batch &) = delete;
+    open_batch &operator=(const open_batch &) = delete;
+};
+} // namespace detail
+
+/* What f, which takes and returns tensors of one sample, gives for all samples; see tn_vmap. dims:
+ * which dimension of each input counts samples, TN_NONE: none; without it dimension 0 of each.
+ * Results count samples in dimension 0. Empty with an error.
+ *     tn::tensors d = tn::vmap([](const tn::tensors &in) { return in[0].dot(in[1]); }, {x, y}); */
+template <class F>
+inline tensors vmap(F f, tensor_list in, int_list dims = int_list(),
+                    tn_randomness randomness = TN_RANDOM_ERROR, site at = site::here()) {
+    const size_t n = in.value.n > 0 ? static_cast<size_t>(in.value.n) : 0;
+    int64_t size = -1;
+    bool ok = !dims.size() || dims.size() == n;
+    for (size_t i = 0; ok && i < n; i++) {
+        const int64_t dim = dims.size() ? dims[i] : 0;
+        if (dim != TN_NONE && size < 0) size = tn_size(in.value.at[i], static_cast<int>(dim));
+    }
+    if (!ok || size < 0)
+        tn_error_set(TN_INVALID, at.file, at.line,
+                     "vmap: %lld inputs, %lld dims, and one must count",
+                     (long long)n, (long long)dims.size());
+    const detail::open_batch batch(ok ? size : -1, randomness, at);
+    tensors samples(n), result;
+    for (size_t i = 0; batch.ok && i < n; i++) {
+        const int64_t dim = dims.size() ? dims[i] : 0;
+        samples[i] = dim == TN_NONE
+                         ? tensor(in.value.at[i])
+                         : tensor::take(tn_batched_at(at.file, at.line, in.value.at[i], dim));
+    }
+    if (batch.ok && tn_ok()) result = f(static_cast<const tensors &>(samples));
+    for (size_t i = 0; i < result.size(); i++)
+        result[i] = tensor::take(tn_unbatched_at(at.file, at.line, result[i].get(), 0));
+    detail::check();
+    return tn_ok() ? result : tensors();
+}
 
 /* --- files ------------------------------------------------------------------------------------ */
 

@@ -289,6 +289,28 @@ static void a_step_of_gradient_descent() {
     CHECK(tn_ok());
 }
 
+static void a_lambda_of_one_sample() {
+    tn::tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}), c = tn::tensor({1.0, 10.0});
+    tn::tensors d = tn::vmap([](const tn::tensors &in) { return in[0].dot(in[1]); }, {x, c}, {0, TN_NONE});
+    CHECK(d.size() == 1 && tn::allclose(d[0], x.matmul(c)).item() != 0);
+    /* Gradients of each sample, of what is the same for all. */
+    tn::tensors g = tn::vmap(
+        [](const tn::tensors &in) {
+            tn::tensor w = tn::tensor::take(tn_batch_each(in[1].get())).detach().requires_grad_();
+            return tn::grad({(in[0] * w).sum().square()}, {w});
+        },
+        {x, c}, {0, TN_NONE});
+    CHECK(tn::allclose(g[0], 2 * x.matmul(c).unsqueeze(1) * x).item() != 0);
+    tn::tensors both = tn::vmap([](const tn::tensors &in) { return tn::tensors{in[0] * 2, in[0].sum()}; }, {x});
+    CHECK(both.size() == 2 && both[1].size(0) == 3 && tn_ok());
+#ifndef TN_EXCEPTIONS
+    CHECK(!tn::vmap([](const tn::tensors &in) { return in[0].matmul(in[0]).matmul(in[0]); }, {x}).size());
+    CHECK(!tn_ok() && tn_error_take(nullptr) && tn_vmap_depth() == 0);
+    CHECK(!tn::vmap([](const tn::tensors &in) { return in[0]; }, {x}, {0, 0}).size());
+    CHECK(tn_error_take(nullptr));
+#endif
+}
+
 static const check_test tests[] = {
     CHECK_TEST(backward_adds_to_grad),
     CHECK_TEST(writing_through_an_index_is_recorded),
@@ -303,6 +325,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_device_guard_says_where_tensors_are_made),
     CHECK_TEST(a_scope_frees_what_c_made_and_no_object),
     CHECK_TEST(a_step_of_gradient_descent),
+    CHECK_TEST(a_lambda_of_one_sample),
 };
 
 int main(int argc, char **argv) {
