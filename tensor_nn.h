@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4142  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4500  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  4731  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  5192  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -2117,6 +2117,67 @@ typedef struct tn_nn_dropout3d_forward_args {
 } tn_nn_dropout3d_forward_args;
 #define tn_nn_dropout3d_forward(module, input) tn_forward(module, input)
 
+/* In training, sets each element with probability p to the lowest value of SELU, then scales and
+ * shifts all so that mean 0 and variance 1 stay.
+ *   schema  AlphaDropout(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_alpha_dropout(.p = 0.1) */
+typedef struct tn_nn_alpha_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_alpha_dropout_at(const char *file, int line,
+    const tn_nn_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_alpha_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_alpha_dropout(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_alpha_dropout, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_alpha_dropout_self {
+    tn_module base;
+    tn_nn_alpha_dropout_args o;
+} tn_nn_alpha_dropout_self;
+typedef struct tn_nn_alpha_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_alpha_dropout_forward_args;
+#define tn_nn_alpha_dropout_forward(module, input) tn_forward(module, input)
+
+/* As AlphaDropout, of whole channels.
+ *   schema  FeatureAlphaDropout(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_feature_alpha_dropout(.p = 0.1) */
+typedef struct tn_nn_feature_alpha_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_feature_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_nn_feature_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_feature_alpha_dropout(double p, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_feature_alpha_dropout(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_feature_alpha_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_feature_alpha_dropout_self {
+    tn_module base;
+    tn_nn_feature_alpha_dropout_args o;
+} tn_nn_feature_alpha_dropout_self;
+typedef struct tn_nn_feature_alpha_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_feature_alpha_dropout_forward_args;
+#define tn_nn_feature_alpha_dropout_forward(module, input) tn_forward(module, input)
+
 /* Gives back a view of its input.
  *   schema  Identity(ScalarType? dtype=None, Device? device=None)
  *   shapes  input (*) -> (*)
@@ -3258,6 +3319,71 @@ typedef struct tn_nn_local_response_norm_forward_args {
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
+/* Normalises each group of channels of each sample.
+ *   schema  GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *,
+ *           bool bias=True, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, num_channels, *) -> the same
+ *   example tn_nn_group_norm(4, 64) */
+typedef struct tn_nn_group_norm_args {
+    double eps;
+    bool affine, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_groups, num_channels;
+    TNI_NAMED_OPTIONS
+} tn_nn_group_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
+    const tn_nn_group_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_group_norm(int64_t num_groups, int64_t num_channels,
+    double eps, bool affine, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_group_norm(num_groups_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_group_norm, \
+    .eps = 1e-05, .affine = true, .bias = true, .num_groups = num_groups_, \
+    .num_channels = __VA_ARGS__))
+#endif
+typedef struct tn_nn_group_norm_self {
+    tn_module base;
+    tn_nn_group_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_group_norm_self;
+typedef struct tn_nn_group_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_group_norm_forward_args;
+#define tn_nn_group_norm_forward(module, input) tn_forward(module, input)
+
+/* Divides each sample by the root of its mean square over its last dimensions. eps None: the
+ * distance from 1 to the next number of the dtype.
+ *   schema  RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, normalized_shape) -> the same
+ *   example tn_nn_rms_norm(TN_DIMS(64)) */
+typedef struct tn_nn_rms_norm_args {
+    tn_maybe eps;
+    bool elementwise_affine;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
+} tn_nn_rms_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rms_norm_at(const char *file, int line,
+    const tn_nn_rms_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps,
+    bool elementwise_affine, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rms_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rms_norm, .eps = TN_NO_FLOAT, \
+    .elementwise_affine = true, .normalized_shape = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rms_norm_self {
+    tn_module base;
+    tn_nn_rms_norm_args o;
+    tn_tensor *weight;
+} tn_nn_rms_norm_self;
+typedef struct tn_nn_rms_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_rms_norm_forward_args;
+#define tn_nn_rms_norm_forward(module, input) tn_forward(module, input)
+
 /* --- borders around lines, images and volumes --- */
 
 /* Elements of value around the last dimension; one number stands for all sides, negative ones
@@ -4279,12 +4405,13 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
 #endif
 
-/* --- LSTM --- */
+/* --- RNN, LSTM and GRU, and one step of each --- */
 
-/* Long short-term memory, num_layers deep.
+/* Long short-term memory, num_layers deep. With proj_size, h is a projection of what it would be to
+ * this size (Sak et al. 2014).
  *   schema  LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool
- *           batch_first=False, float dropout=0.0, bool bidirectional=False, ScalarType?
- *           dtype=None, Device? device=None)
+ *           batch_first=False, float dropout=0.0, bool bidirectional=False, int proj_size=0,
+ *           ScalarType? dtype=None, Device? device=None)
  *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers *
  *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n
  *   example tn_nn_lstm(10, 20, .num_layers = 2) */
@@ -4293,6 +4420,7 @@ typedef struct tn_nn_lstm_args {
     bool bias, batch_first;
     double dropout;
     bool bidirectional;
+    int64_t proj_size;
     tn_dtype dtype;
     tn_device_id device;
     int64_t input_size, hidden_size;
@@ -4302,7 +4430,7 @@ TN_USE_RESULT TN_API tn_module *tn_nn_lstm_at(const char *file, int line,
     const tn_nn_lstm_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size,
     int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
-    tn_dtype dtype, tn_device_id device);
+    int64_t proj_size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_lstm(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm, .num_layers = 1, \
     .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
@@ -4327,6 +4455,236 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c);
 #ifndef __cplusplus
 #define tn_nn_lstm_forward(module_, ...) TNI_CALL(tn_nn_lstm_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* Gated recurrent units, num_layers deep.
+ *   schema  GRU(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool
+ *           batch_first=False, float dropout=0.0, bool bidirectional=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers *
+ *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n
+ *   example tn_nn_gru(10, 20, .num_layers = 2) */
+typedef struct tn_nn_gru_args {
+    int64_t num_layers;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gru_at(const char *file, int line,
+    const tn_nn_gru_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gru(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gru(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gru, .num_layers = 1, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_gru_self {
+    tn_module base;
+    tn_nn_gru_args o;
+} tn_nn_gru_self;
+
+typedef struct tn_output_h_n {
+    tn_tensor *output, *h_n;
+} tn_output_h_n;
+typedef struct tn_nn_gru_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_forward_args;
+TN_API tn_output_h_n tn_nn_gru_forward_at(const char *file, int line,
+    const tn_nn_gru_forward_args *args);
+TN_API tn_output_h_n tnp_nn_gru_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_gru_forward(module_, ...) TNI_CALL(tn_nn_gru_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* Elman's network, num_layers deep: h' = tanh(W x + b + V h + d), or relu of that.
+ *   schema  RNN(int input_size, int hidden_size, int num_layers=1, Nonlinearity
+ *           nonlinearity=tanh, bool bias=True, bool batch_first=False, float dropout=0.0, bool
+ *           bidirectional=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers *
+ *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n
+ *   example tn_nn_rnn(10, 20, .num_layers = 2) */
+typedef struct tn_nn_rnn_args {
+    int64_t num_layers;
+    tn_nonlinearity nonlinearity;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rnn_at(const char *file, int line,
+    const tn_nn_rnn_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rnn(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, tn_nonlinearity nonlinearity, bool bias, bool batch_first, double dropout,
+    bool bidirectional, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rnn(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rnn, .num_layers = 1, \
+    .nonlinearity = TN_NONLINEARITY_TANH, .bias = true, .input_size = input_size_, \
+    .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rnn_self {
+    tn_module base;
+    tn_nn_rnn_args o;
+} tn_nn_rnn_self;
+
+typedef struct tn_nn_rnn_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_forward_args;
+TN_API tn_output_h_n tn_nn_rnn_forward_at(const char *file, int line,
+    const tn_nn_rnn_forward_args *args);
+TN_API tn_output_h_n tnp_nn_rnn_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_rnn_forward(module_, ...) TNI_CALL(tn_nn_rnn_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* One step of an RNN.
+ *   schema  RNNCell(int input_size, int hidden_size, bool bias=True, Nonlinearity
+ *           nonlinearity=tanh, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all without N
+ *   example tn_nn_rnn_cell(10, 20) */
+typedef struct tn_nn_rnn_cell_args {
+    bool bias;
+    tn_nonlinearity nonlinearity;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rnn_cell_at(const char *file, int line,
+    const tn_nn_rnn_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rnn_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_nonlinearity nonlinearity, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rnn_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rnn_cell, \
+    .bias = true, .nonlinearity = TN_NONLINEARITY_TANH, .input_size = input_size_, \
+    .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rnn_cell_self {
+    tn_module base;
+    tn_nn_rnn_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_rnn_cell_self;
+
+typedef struct tn_nn_rnn_cell_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_cell_forward_args;
+TN_API tn_tensor *tn_nn_rnn_cell_forward_at(const char *file, int line,
+    const tn_nn_rnn_cell_forward_args *args);
+TN_API tn_tensor *tnp_nn_rnn_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_rnn_cell_forward(module_, ...) TNI_CALL(tn_nn_rnn_cell_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* One step of an LSTM.
+ *   schema  LSTMCell(int input_size, int hidden_size, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, input_size), h, c (N, hidden_size) -> h, c; or all without N
+ *   example tn_nn_lstm_cell(10, 20) */
+typedef struct tn_nn_lstm_cell_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lstm_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lstm_cell_at(const char *file, int line,
+    const tn_nn_lstm_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lstm_cell(int64_t input_size, int64_t hidden_size,
+    bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lstm_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm_cell, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lstm_cell_self {
+    tn_module base;
+    tn_nn_lstm_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_lstm_cell_self;
+
+typedef struct tn_h_n_c_n {
+    tn_tensor *h_n, *c_n;
+} tn_h_n_c_n;
+typedef struct tn_nn_lstm_cell_forward_args {
+    tn_tensor *h, *c;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_lstm_cell_forward_args;
+TN_API tn_h_n_c_n tn_nn_lstm_cell_forward_at(const char *file, int line,
+    const tn_nn_lstm_cell_forward_args *args);
+TN_API tn_h_n_c_n tnp_nn_lstm_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c);
+#ifndef __cplusplus
+#define tn_nn_lstm_cell_forward(module_, ...) TNI_CALL(tn_nn_lstm_cell_forward, \
+    .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* One step of a GRU.
+ *   schema  GRUCell(int input_size, int hidden_size, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all without N
+ *   example tn_nn_gru_cell(10, 20) */
+typedef struct tn_nn_gru_cell_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gru_cell_at(const char *file, int line,
+    const tn_nn_gru_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gru_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gru_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gru_cell, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_gru_cell_self {
+    tn_module base;
+    tn_nn_gru_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_gru_cell_self;
+
+typedef struct tn_nn_gru_cell_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_cell_forward_args;
+TN_API tn_tensor *tn_nn_gru_cell_forward_at(const char *file, int line,
+    const tn_nn_gru_cell_forward_args *args);
+TN_API tn_tensor *tnp_nn_gru_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_gru_cell_forward(module_, ...) TNI_CALL(tn_nn_gru_cell_forward, .module = module_, \
     .input = __VA_ARGS__)
 #endif
 
@@ -7538,6 +7896,65 @@ template <class K> class dropout3d : public detail::module_of<K, tn_nn_dropout3d
 typedef rows::dropout3d<detail::as_objects> dropout3d;
 }
 namespace nn {
+struct alpha_dropout_options {
+    typedef alpha_dropout_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class alpha_dropout : public detail::module_of<K, tn_nn_alpha_dropout_self> {
+  public:
+    explicit alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit alpha_dropout(alpha_dropout_options o, site at = site::here()) {
+        const tn_nn_alpha_dropout_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit alpha_dropout(const nn::module &m, site at = site::here()) {
+        this->same(m, "alpha_dropout", at);
+    }
+};
+}
+typedef rows::alpha_dropout<detail::as_objects> alpha_dropout;
+}
+namespace nn {
+struct feature_alpha_dropout_options {
+    typedef feature_alpha_dropout_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class feature_alpha_dropout : public detail::module_of<K,
+    tn_nn_feature_alpha_dropout_self> {
+  public:
+    explicit feature_alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_feature_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_feature_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit feature_alpha_dropout(feature_alpha_dropout_options o, site at = site::here()) {
+        const tn_nn_feature_alpha_dropout_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_feature_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit feature_alpha_dropout(const nn::module &m, site at = site::here()) {
+        this->same(m, "feature_alpha_dropout", at);
+    }
+};
+}
+typedef rows::feature_alpha_dropout<detail::as_objects> feature_alpha_dropout;
+}
+namespace nn {
 struct identity_options {
     typedef identity_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -8708,6 +9125,75 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct group_norm_options {
+    typedef group_norm_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class group_norm : public detail::module_of<K, tn_nn_group_norm_self> {
+  public:
+    explicit group_norm(integer num_groups, integer num_channels, first_option<double> eps = 1e-05,
+        flag affine = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_group_norm_args a = {eps.value, affine.value, bias.value, dtype, device,
+            num_groups.value, num_channels.value};
+        this->made(tn_nn_group_norm_at(at.file, at.line, &a));
+    }
+    explicit group_norm(integer num_groups, integer num_channels, group_norm_options o,
+        site at = site::here()) {
+        const tn_nn_group_norm_args a = {o.eps, o.affine.value, o.bias.value, o.dtype, o.device,
+            num_groups.value, num_channels.value};
+        this->made(tn_nn_group_norm_at(at.file, at.line, &a));
+    }
+    explicit group_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "group_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_group_norm_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_group_norm_self::bias); }
+};
+}
+typedef rows::group_norm<detail::as_objects> group_norm;
+}
+namespace nn {
+struct rms_norm_options {
+    typedef rms_norm_options self_;
+    TNI_OPTION(tn_maybe, eps, TN_NO_FLOAT)
+    TNI_OPTION(flag, elementwise_affine, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
+  public:
+    explicit rms_norm(int_list normalized_shape, tn_maybe eps = TN_NO_FLOAT,
+        flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rms_norm_args a = {eps, elementwise_affine.value, dtype, device,
+            normalized_shape.value};
+        this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
+    }
+    explicit rms_norm(int_list normalized_shape, rms_norm_options o, site at = site::here()) {
+        const tn_nn_rms_norm_args a = {o.eps, o.elementwise_affine.value, o.dtype, o.device,
+            normalized_shape.value};
+        this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
+    }
+    explicit rms_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "rms_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_rms_norm_self::weight); }
+};
+}
+typedef rows::rms_norm<detail::as_objects> rms_norm;
+}
+namespace nn {
 struct constant_pad1d_options {
     typedef constant_pad1d_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -9854,6 +10340,7 @@ struct lstm_options {
     TNI_OPTION(flag, batch_first, false)
     TNI_OPTION(double, dropout, 0)
     TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(integer, proj_size, 0)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
@@ -9892,15 +10379,17 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
   public:
     explicit lstm(integer input_size, integer hidden_size, integer num_layers = 1,
         flag bias = true, flag batch_first = false, double dropout = 0, flag bidirectional = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        integer proj_size = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_lstm_args a = {num_layers.value, bias.value, batch_first.value, dropout,
-            bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+            bidirectional.value, proj_size.value, dtype, device, input_size.value,
+            hidden_size.value};
         this->made(tn_nn_lstm_at(at.file, at.line, &a));
     }
     explicit lstm(integer input_size, integer hidden_size, lstm_options o, site at = site::here()) {
         const tn_nn_lstm_args a = {o.num_layers.value, o.bias.value, o.batch_first.value,
-            o.dropout, o.bidirectional.value, o.dtype, o.device, input_size.value,
-            hidden_size.value};
+            o.dropout, o.bidirectional.value, o.proj_size.value, o.dtype, o.device,
+            input_size.value, hidden_size.value};
         this->made(tn_nn_lstm_at(at.file, at.line, &a));
     }
     explicit lstm(const nn::module &m, site at = site::here()) {
@@ -9917,6 +10406,321 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
 };
 }
 typedef rows::lstm<detail::as_objects> lstm;
+}
+namespace nn {
+struct gru_options {
+    typedef gru_options self_;
+    TNI_OPTION(integer, num_layers, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct output_h_n {
+    tensor output, h_n;
+};
+template <>
+struct detail::in_objects<tn_output_h_n> {
+    typedef output_h_n type;
+    static type made(const tn_output_h_n &c) {
+        type r = {tensor::take(c.output), tensor::take(c.h_n)};
+        return r;
+    }
+    static type borrowed(const tn_output_h_n &c) {
+        type r = {tensor(c.output), tensor(c.h_n)};
+        return r;
+    }
+};
+namespace nn {
+struct gru_forward_options {
+    typedef gru_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type gru_forward(tn_module *module, tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_gru_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type gru_forward(tn_module *module, tensor_ref input, gru_forward_options o, site at = site()) {
+    return K::call(tn_nn_gru_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gru : public detail::module_of<K, tn_nn_gru_self> {
+  public:
+    explicit gru(integer input_size, integer hidden_size, integer num_layers = 1, flag bias = true,
+        flag batch_first = false, double dropout = 0, flag bidirectional = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gru_args a = {num_layers.value, bias.value, batch_first.value, dropout,
+            bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+        this->made(tn_nn_gru_at(at.file, at.line, &a));
+    }
+    explicit gru(integer input_size, integer hidden_size, gru_options o, site at = site::here()) {
+        const tn_nn_gru_args a = {o.num_layers.value, o.bias.value, o.batch_first.value, o.dropout,
+            o.bidirectional.value, o.dtype, o.device, input_size.value, hidden_size.value};
+        this->made(tn_nn_gru_at(at.file, at.line, &a));
+    }
+    explicit gru(const nn::module &m, site at = site::here()) {
+        this->same(m, "gru", at);
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        tensor_ref hx = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_gru_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        gru_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_gru_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::gru<detail::as_objects> gru;
+}
+namespace nn {
+struct rnn_options {
+    typedef rnn_options self_;
+    TNI_OPTION(integer, num_layers, 1)
+    TNI_OPTION(tn_nonlinearity, nonlinearity, TN_NONLINEARITY_TANH)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct rnn_forward_options {
+    typedef rnn_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type rnn_forward(tn_module *module, tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_rnn_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type rnn_forward(tn_module *module, tensor_ref input, rnn_forward_options o, site at = site()) {
+    return K::call(tn_nn_rnn_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class rnn : public detail::module_of<K, tn_nn_rnn_self> {
+  public:
+    explicit rnn(integer input_size, integer hidden_size, integer num_layers = 1,
+        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, flag bias = true,
+        flag batch_first = false, double dropout = 0, flag bidirectional = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rnn_args a = {num_layers.value, nonlinearity, bias.value, batch_first.value,
+            dropout, bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_at(at.file, at.line, &a));
+    }
+    explicit rnn(integer input_size, integer hidden_size, rnn_options o, site at = site::here()) {
+        const tn_nn_rnn_args a = {o.num_layers.value, o.nonlinearity, o.bias.value,
+            o.batch_first.value, o.dropout, o.bidirectional.value, o.dtype, o.device,
+            input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_at(at.file, at.line, &a));
+    }
+    explicit rnn(const nn::module &m, site at = site::here()) {
+        this->same(m, "rnn", at);
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        tensor_ref hx = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_rnn_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        rnn_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_rnn_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::rnn<detail::as_objects> rnn;
+}
+namespace nn {
+struct rnn_cell_options {
+    typedef rnn_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_nonlinearity, nonlinearity, TN_NONLINEARITY_TANH)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct rnn_cell_forward_options {
+    typedef rnn_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one rnn_cell_forward(tn_module *module,
+    tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_rnn_cell_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one rnn_cell_forward(tn_module *module,
+    tensor_ref input, rnn_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_rnn_cell_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class rnn_cell : public detail::module_of<K, tn_nn_rnn_cell_self> {
+  public:
+    explicit rnn_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rnn_cell_args a = {bias.value, nonlinearity, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_rnn_cell_at(at.file, at.line, &a));
+    }
+    explicit rnn_cell(integer input_size, integer hidden_size, rnn_cell_options o,
+        site at = site::here()) {
+        const tn_nn_rnn_cell_args a = {o.bias.value, o.nonlinearity, o.dtype, o.device,
+            input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_cell_at(at.file, at.line, &a));
+    }
+    explicit rnn_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "rnn_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_rnn_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_rnn_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_rnn_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_rnn_cell_self::bias_hh); }
+    typename K::one operator()(tensor_ref input, tensor_ref hx = tensor_ref(),
+        site at = site::here()) const {
+        return K::call(tn_nn_rnn_cell_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, rnn_cell_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_rnn_cell_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::rnn_cell<detail::as_objects> rnn_cell;
+}
+namespace nn {
+struct lstm_cell_options {
+    typedef lstm_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct h_n_c_n {
+    tensor h_n, c_n;
+};
+template <>
+struct detail::in_objects<tn_h_n_c_n> {
+    typedef h_n_c_n type;
+    static type made(const tn_h_n_c_n &c) {
+        type r = {tensor::take(c.h_n), tensor::take(c.c_n)};
+        return r;
+    }
+    static type borrowed(const tn_h_n_c_n &c) {
+        type r = {tensor(c.h_n), tensor(c.c_n)};
+        return r;
+    }
+};
+namespace nn {
+struct lstm_cell_forward_options {
+    typedef lstm_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, h, tensor_ref())
+    TNI_OPTION(tensor_ref, c, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_h_n_c_n>::type lstm_cell_forward(tn_module *module, tensor_ref input, tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_lstm_cell_forward_at, at, {h.value, c.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_h_n_c_n>::type lstm_cell_forward(tn_module *module, tensor_ref input, lstm_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_lstm_cell_forward_at, at, {o.h.value, o.c.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class lstm_cell : public detail::module_of<K, tn_nn_lstm_cell_self> {
+  public:
+    explicit lstm_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lstm_cell_args a = {bias.value, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_lstm_cell_at(at.file, at.line, &a));
+    }
+    explicit lstm_cell(integer input_size, integer hidden_size, lstm_cell_options o,
+        site at = site::here()) {
+        const tn_nn_lstm_cell_args a = {o.bias.value, o.dtype, o.device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_lstm_cell_at(at.file, at.line, &a));
+    }
+    explicit lstm_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "lstm_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_lstm_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_lstm_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_lstm_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_lstm_cell_self::bias_hh); }
+    typename K::template many<tn_h_n_c_n>::type operator()(tensor_ref input,
+        tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_lstm_cell_forward_at, at, {h.value, c.value, this->p_, input.value});
+    }
+    typename K::template many<tn_h_n_c_n>::type operator()(tensor_ref input,
+        lstm_cell_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_lstm_cell_forward_at, at, {o.h.value, o.c.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::lstm_cell<detail::as_objects> lstm_cell;
+}
+namespace nn {
+struct gru_cell_options {
+    typedef gru_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct gru_cell_forward_options {
+    typedef gru_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one gru_cell_forward(tn_module *module,
+    tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_gru_cell_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one gru_cell_forward(tn_module *module,
+    tensor_ref input, gru_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_gru_cell_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gru_cell : public detail::module_of<K, tn_nn_gru_cell_self> {
+  public:
+    explicit gru_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gru_cell_args a = {bias.value, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_gru_cell_at(at.file, at.line, &a));
+    }
+    explicit gru_cell(integer input_size, integer hidden_size, gru_cell_options o,
+        site at = site::here()) {
+        const tn_nn_gru_cell_args a = {o.bias.value, o.dtype, o.device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_gru_cell_at(at.file, at.line, &a));
+    }
+    explicit gru_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "gru_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_gru_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_gru_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_gru_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_gru_cell_self::bias_hh); }
+    typename K::one operator()(tensor_ref input, tensor_ref hx = tensor_ref(),
+        site at = site::here()) const {
+        return K::call(tn_nn_gru_cell_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, gru_cell_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_gru_cell_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::gru_cell<detail::as_objects> gru_cell;
 }
 namespace nn {
 struct pixel_shuffle_options {
@@ -10502,6 +11306,9 @@ TNI_TN_END
 #define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout3d(...) tn::nn::rows::dropout3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_alpha_dropout(...) tn::nn::rows::alpha_dropout<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_feature_alpha_dropout(...) \
+    tn::nn::rows::feature_alpha_dropout<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_identity(...) tn::nn::rows::identity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_flatten(...) tn::nn::rows::flatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cross_entropy_loss(...) \
@@ -10580,6 +11387,8 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad1d(...) \
     tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad2d(...) \
@@ -10639,6 +11448,16 @@ TNI_TN_END
     tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gru(...) tn::nn::rows::gru<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gru_forward(...) tn::nn::gru_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_rnn(...) tn::nn::rows::rnn<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rnn_forward(...) tn::nn::rnn_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_rnn_cell(...) tn::nn::rows::rnn_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rnn_cell_forward(...) tn::nn::rnn_cell_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_lstm_cell(...) tn::nn::rows::lstm_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lstm_cell_forward(...) tn::nn::lstm_cell_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gru_cell(...) tn::nn::rows::gru_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gru_cell_forward(...) tn::nn::gru_cell_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_pixel_unshuffle(...) \
     tn::nn::rows::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__).give()
@@ -11093,13 +11912,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 0279bdf05c10 is the hash of the chapters above: who includes this refers to a symbol of
+/* c15a0480aed1 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_0279bdf05c10;
+TN_API const char tn_nn_layout_c15a0480aed1;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_0279bdf05c10;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c15a0480aed1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -11117,7 +11936,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_0279bdf05c10 = 1;
+const char tn_nn_layout_c15a0480aed1 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -12552,6 +13371,30 @@ TN_MODULE(dropout3d, "Dropout3d(float p=0.5, bool inplace=False)",
                  .example = "tn_nn_dropout3d(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = dropout3d_build,
           .forward = dropout3d_forward, .sample = "p=0.5: (3,4,2,1,2)")
+#undef DROPOUT_ROW
+
+#define DROPOUT_ROW(name)                                                                     \
+    static bool name##_build(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return (s->o.p >= 0 && s->o.p <= 1) ||                                                \
+               tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p); \
+    }                                                                                         \
+    static bool name##_forward(tn_mframe *f) {                                                \
+        TN_FORWARD(name, s, a, f);                                                            \
+        f->out[0] = tnp_##name(a->input, s->o.p, s->base.training);                           \
+        return f->out[0] != NULL;                                                             \
+    }
+DROPOUT_ROW(alpha_dropout)
+TN_MODULE(alpha_dropout, "AlphaDropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_alpha_dropout(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = alpha_dropout_build,
+          .forward = alpha_dropout_forward, .sample = "p=0.5: (4,5)")
+DROPOUT_ROW(feature_alpha_dropout)
+TN_MODULE(feature_alpha_dropout, "FeatureAlphaDropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same",
+                 .example = "tn_nn_feature_alpha_dropout(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = feature_alpha_dropout_build,
+          .forward = feature_alpha_dropout_forward, .sample = "p=0.5: (4,5,2)")
 #undef DROPOUT_ROW
 
 static bool identity_forward(tn_mframe *f) {
@@ -15484,6 +16327,54 @@ TN_MODULE(local_response_norm,
           .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
           .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
 
+static bool group_norm_build(tn_module *m) {
+    TN_SELF(group_norm, s, m);
+    if (s->o.num_groups < 1)
+        return tni_nn_error(TN_INVALID, "num_groups is %lld, expected a positive number",
+                            (long long)s->o.num_groups);
+    return s->o.num_channels % s->o.num_groups == 0 ||
+           tni_nn_error(TN_INVALID, "num_channels (%lld) must be divisible by num_groups (%lld)",
+                        (long long)s->o.num_channels, (long long)s->o.num_groups);
+}
+static bool group_norm_reset(tn_module *m) {
+    TN_SELF(group_norm, s, m);
+    return (!s->weight || tn_nn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_nn_init_constant_(s->bias, 0));
+}
+static bool group_norm_forward(tn_mframe *f) {
+    TN_FORWARD(group_norm, s, a, f);
+    f->out[0] = tnp_group_norm(a->input, s->o.num_groups, s->weight, s->bias, s->o.eps);
+    return f->out[0] != NULL;
+}
+TN_MODULE(group_norm,
+          "GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *, bool "
+          "bias=True)",
+          TN_DOC(.shapes = "input (N, num_channels, *) -> the same",
+                 .example = "tn_nn_group_norm(4, 64)"),
+          .parts = "weight(num_channels) if affine; bias(num_channels) if affine && bias",
+          .takes = "input(_, num_channels, *)",
+          .repr = "num_groups, num_channels, eps=, affine=, bias=", .build = group_norm_build,
+          .reset = group_norm_reset, .forward = group_norm_forward,
+          .sample = "2 4: (3,4,2) | 3 6 affine=False: (2,6)")
+
+static bool rms_norm_reset(tn_module *m) {
+    TN_SELF(rms_norm, s, m);
+    return !s->weight || tn_nn_init_constant_(s->weight, 1);
+}
+static bool rms_norm_forward(tn_mframe *f) {
+    TN_FORWARD(rms_norm, s, a, f);
+    f->out[0] = tnp_rms_norm(a->input, s->o.normalized_shape, s->weight, s->o.eps);
+    return f->out[0] != NULL;
+}
+TN_MODULE(rms_norm,
+          "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
+          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+                 .example = "tn_nn_rms_norm(TN_DIMS(64))"),
+          .parts = "weight(normalized_shape) if elementwise_affine",
+          .takes = "input(*, normalized_shape)",
+          .repr = "normalized_shape[], eps=, elementwise_affine=", .reset = rms_norm_reset,
+          .forward = rms_norm_forward, .sample = "[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)")
+
 /* src/nn/pool.c - pooling over windows of lines, images and volumes, and its way back */
 
 static bool max_pool2d_build(tn_module *m) {
@@ -15761,47 +16652,23 @@ TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, in
                     "(1,1,1,4):i64:permutation")
 #undef POOL_MODULE_BACK
 
-/* src/nn/recurrent.c - LSTM */
+/* src/nn/recurrent.c - RNN, LSTM and GRU, and one step of each */
 
 #include <math.h>
 
-static tn_tensor *lstm_part(const tn_nn_lstm_self *s, int64_t l, int d, int k) {
-    int64_t each = s->o.bias ? 4 : 2, at = (l * (s->o.bidirectional ? 2 : 1) + d) * each + k;
-    return k < each ? tn_part_tensor_of(&s->base, (int)at) : NULL;
+typedef bool recurrent_step(tn_tensor *x, tn_tensor *rest, tn_tensor **h, tn_tensor **c);
+
+static bool step_tanh(tn_tensor *x, tn_tensor *rest, tn_tensor **h, tn_tensor **c) {
+    (void)c;
+    return (*h = tnp_tanh(tnp_add(x, rest, 1))) != NULL;
+}
+static bool step_relu(tn_tensor *x, tn_tensor *rest, tn_tensor **h, tn_tensor **c) {
+    (void)c;
+    return (*h = tnp_relu(tnp_add(x, rest, 1))) != NULL;
 }
 
-static bool lstm_build(tn_module *m) {
-    static const char *const stem[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"};
-    TN_SELF(lstm, s, m);
-    int64_t h = s->o.hidden_size, layers = s->o.num_layers;
-    int dirs = s->o.bidirectional ? 2 : 1;
-    if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
-        return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
-    if (s->o.dropout < 0 || s->o.dropout > 1)
-        return tni_nn_error(TN_INVALID, "dropout is %g, expected a value in [0, 1]", s->o.dropout);
-    for (int64_t l = 0; l < layers; l++)
-        for (int d = 0; d < dirs; d++)
-            for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
-                char name[48];
-                int64_t shape[2] = {4 * h, k == 1 ? h : l ? dirs * h : s->o.input_size};
-                snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
-                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE,
-                                    tn_ints_of(shape, k < 2 ? 2 : 1)))
-                    return false;
-            }
-    return true;
-}
-
-static bool lstm_reset(tn_module *m) {
-    TN_SELF(lstm, s, m);
-    double bound = 1 / sqrt((double)s->o.hidden_size);
-    for (int i = 0; i < m->nparts; i++)
-        if (!tn_nn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
-    return true;
-}
-
-static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
-    tn_list g = tnp_chunk(gates, 4, -1);
+static bool step_lstm(tn_tensor *x, tn_tensor *rest, tn_tensor **h, tn_tensor **c) {
+    tn_list g = tnp_chunk(tnp_add(x, rest, 1), 4, -1);
     tn_tensor *keep, *add;
     if (g.n != 4) return false;
     keep = tnp_mul(tnp_sigmoid(g.at[1]), *c);
@@ -15811,44 +16678,132 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     return *h != NULL;
 }
 
-static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
-                           tn_tensor **h, tn_tensor **c) {
-    int64_t steps = tn_size(x, 0);
-    tn_list gates = tnp_unbind(tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2)), 0);
-    if (gates.n != steps) return false;
-    for (int64_t i = 0; i < steps; i++) {
-        int64_t t = d ? steps - 1 - i : i;
-        tn_tensor *rest = tnp_linear(*h, lstm_part(s, l, d, 1), lstm_part(s, l, d, 3));
-        if (!lstm_step(tnp_add(gates.at[t], rest, 1), h, c)) return false;
-        y[t] = *h;
+static bool step_gru(tn_tensor *x, tn_tensor *rest, tn_tensor **h, tn_tensor **c) {
+    tn_list gx = tnp_chunk(x, 3, -1), gh = tnp_chunk(rest, 3, -1);
+    tn_tensor *reset, *update, *fresh;
+    (void)c;
+    if (gx.n != 3 || gh.n != 3) return false;
+    reset = tnp_sigmoid(tnp_add(gh.at[0], gx.at[0], 1));
+    update = tnp_sigmoid(tnp_add(gh.at[1], gx.at[1], 1));
+    fresh = tnp_tanh(tnp_add(gx.at[2], tnp_mul(gh.at[2], reset), 1));
+    *h = tnp_add(tnp_mul(tnp_sub(*h, fresh, 1), update), fresh, 1);
+    return *h != NULL;
+}
+
+typedef struct recurrent {
+    tn_module *m;
+    recurrent_step *step;
+    int64_t gates, input, hidden, layers, proj;
+    double dropout;
+    bool bias, batch_first, bidirectional, training, has_c;
+} recurrent;
+#define RECURRENT(r, s, step_, gates_, proj_, has_c_) \
+    recurrent r = {&(s)->base,                        \
+                   step_,                             \
+                   gates_,                            \
+                   (s)->o.input_size,                 \
+                   (s)->o.hidden_size,                \
+                   (s)->o.num_layers,                 \
+                   proj_,                             \
+                   (s)->o.dropout,                    \
+                   (s)->o.bias,                       \
+                   (s)->o.batch_first,                \
+                   (s)->o.bidirectional,              \
+                   (s)->base.training,                \
+                   has_c_}
+
+static int recurrent_dirs(const recurrent *r) { return r->bidirectional ? 2 : 1; }
+static int recurrent_each(const recurrent *r) { return (r->bias ? 4 : 2) + (r->proj > 0); }
+static int64_t recurrent_width(const recurrent *r) { return r->proj ? r->proj : r->hidden; }
+
+static tn_tensor *recurrent_part(const recurrent *r, int64_t l, int d, int k) {
+    int64_t at = (l * recurrent_dirs(r) + d) * recurrent_each(r);
+    if (!r->bias && (k == 2 || k == 3)) return NULL;
+    if (k == 4 && !r->proj) return NULL;
+    return tn_part_tensor_of(r->m, (int)at + (k == 4 && !r->bias ? 2 : k));
+}
+
+static bool recurrent_build_one(const recurrent *r, int64_t l, int d) {
+    static const char *const stem[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l",
+                                       "weight_hr_l"};
+    const int64_t w = recurrent_width(r), below = l ? recurrent_dirs(r) * w : r->input;
+    for (int k = 0; k < 5; k++) {
+        char name[48];
+        int64_t shape[2] = {k == 4 ? w : r->gates * r->hidden, k == 4 ? r->hidden : k ? w : below};
+        if ((!r->bias && (k == 2 || k == 3)) || (k == 4 && !r->proj)) continue;
+        snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
+        if (!tn_part_tensor(r->m, TN_PARAM, name, NULL, TN_NO_DTYPE,
+                            tn_ints_of(shape, k == 2 || k == 3 ? 1 : 2)))
+            return false;
+    }
+    return true;
+}
+static bool recurrent_build(const recurrent *r) {
+    if (r->hidden < 1 || r->input < 1 || r->layers < 1 || r->layers > 100000 ||
+        r->hidden > INT64_MAX / 8)
+        return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
+    if (r->dropout < 0 || r->dropout > 1)
+        return tni_nn_error(TN_INVALID, "dropout is %g, expected a value in [0, 1]", r->dropout);
+    if (r->proj < 0 || r->proj >= r->hidden)
+        return tni_nn_error(TN_INVALID,
+                            "proj_size is %lld, expected 0 or a number smaller than hidden_size",
+                            (long long)r->proj);
+    for (int64_t l = 0; l < r->layers; l++)
+        for (int d = 0; d < recurrent_dirs(r); d++)
+            if (!recurrent_build_one(r, l, d)) return false;
+    return true;
+}
+
+static bool recurrent_reset(tn_module *m, int64_t hidden) {
+    double bound = 1 / sqrt((double)hidden);
+    for (int i = 0; i < m->nparts; i++) {
+        tn_tensor *t = tn_part_tensor_of(m, i);
+        if (t && !tn_nn_init_uniform_(t, -bound, bound)) return false;
     }
     return true;
 }
 
-typedef struct lstm_run {
-    const tn_nn_lstm_self *s;
-    int dirs;
+typedef struct recurrent_run {
+    const recurrent *r;
     int64_t steps;
     tn_tensor **y;
     tn_tensor **h, **c;
-} lstm_run;
+} recurrent_run;
 
-static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
+static bool recurrent_direction(recurrent_run *run, int64_t l, int d, tn_tensor *x) {
+    const recurrent *r = run->r;
+    const int64_t at = l * recurrent_dirs(r) + d, steps = run->steps;
+    tn_tensor *w = recurrent_part(r, l, d, 1), *b = recurrent_part(r, l, d, 3);
+    tn_list gates =
+        tnp_unbind(tnp_linear(x, recurrent_part(r, l, d, 0), recurrent_part(r, l, d, 2)), 0);
+    if (gates.n != steps) return false;
+    for (int64_t i = 0; i < steps; i++) {
+        int64_t t = d ? steps - 1 - i : i;
+        tn_tensor *rest = tnp_linear(run->h[at], w, b);
+        if (!rest || !r->step(gates.at[t], rest, &run->h[at], &run->c[at])) return false;
+        if (r->proj) run->h[at] = tnp_linear(run->h[at], recurrent_part(r, l, d, 4), NULL);
+        if (!run->h[at]) return false;
+        run->y[t] = run->h[at];
+    }
+    return true;
+}
+
+static tn_tensor *recurrent_layer(recurrent_run *run, int64_t l, tn_tensor *x) {
+    const recurrent *r = run->r;
     tn_tensor *both[2] = {NULL, NULL}, *y;
-    for (int d = 0; d < r->dirs; d++) {
-        int64_t at = l * r->dirs + d;
-        if (!lstm_direction(r->s, l, d, x, r->y, &r->h[at], &r->c[at])) return NULL;
-        both[d] = tnp_stack(tn_tensors_of(r->y, r->steps), 0);
+    for (int d = 0; d < recurrent_dirs(r); d++) {
+        if (!recurrent_direction(run, l, d, x)) return NULL;
+        both[d] = tnp_stack(tn_tensors_of(run->y, run->steps), 0);
         if (!both[d]) return NULL;
     }
-    y = r->dirs == 2 ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
-    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers)
-        y = tnp_dropout(y, r->s->o.dropout, true);
+    y = r->bidirectional ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
+    if (r->training && r->dropout > 0 && l + 1 < r->layers) y = tnp_dropout(y, r->dropout, true);
     return y;
 }
 
-static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
-    int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
+static bool recurrent_states(const recurrent *r, tn_tensor *x, tn_tensor *given, int64_t width,
+                             tn_tensor **to) {
+    int64_t count = r->layers * recurrent_dirs(r), size[2] = {tn_size(x, 1), width};
     tn_tensor *zero =
         given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
     for (int64_t i = 0; i < count; i++) {
@@ -15858,81 +16813,277 @@ static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor *
     return true;
 }
 
-static tn_tensor *lstm_run_all(lstm_run *r, tn_tensor *x, tn_tensor *h, tn_tensor *c) {
-    if (!lstm_states(r, x, h, r->h) || !lstm_states(r, x, c, r->c)) return NULL;
-    for (int64_t l = 0; x && l < r->s->o.num_layers; l++) x = lstm_layer(r, l, x);
+static tn_tensor *recurrent_all(recurrent_run *run, tn_tensor *x, tn_tensor *h, tn_tensor *c) {
+    const recurrent *r = run->r;
+    if (!recurrent_states(r, x, h, recurrent_width(r), run->h)) return NULL;
+    if (r->has_c && !recurrent_states(r, x, c, r->hidden, run->c)) return NULL;
+    for (int64_t l = 0; x && l < r->layers; l++) x = recurrent_layer(run, l, x);
     return x;
 }
 
-static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) {
+static tn_tensor *recurrent_unsqueeze(tn_tensor *t, bool batched) {
     return t && !batched ? tnp_unsqueeze(t, 1) : t;
 }
-static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) {
+static tn_tensor *recurrent_squeeze(tn_tensor *t, bool batched) {
     return t && !batched ? tnp_squeeze_dim(t, 1) : t;
 }
 
-static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x,
-                         tn_tensor **h, tn_tensor **c, bool *batched) {
-    int n = tn_ndim(a->input);
+static bool recurrent_batch(const tn_tensor *h, const tn_tensor *c, int64_t n) {
+    if (!h || (tn_size(h, 1) == n && (!c || tn_size(c, 1) == n))) return true;
+    if (!c)
+        return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld", (long long)n,
+                            (long long)tn_size(h, 1));
+    return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld and %lld", (long long)n,
+                        (long long)tn_size(h, 1), (long long)tn_size(c, 1));
+}
+
+static bool recurrent_prepare(const recurrent *r, tn_tensor **x, tn_tensor **h, tn_tensor **c,
+                              bool *batched) {
+    int n = tn_ndim(*x);
+    const bool given = *h != NULL, both = r->has_c;
     *batched = n == 3;
     if (n != 2 && n != 3)
         return tni_nn_error(TN_INVALID, "input: expected 2 or 3 dimensions, got %d", n);
-    if (!a->h != !a->c)
+    if (both && !*h != !*c)
         return tni_nn_error(TN_INVALID, "hx: h and c must both be given, or neither");
-    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1)
-                                      : lstm_unsqueeze(a->input, *batched);
-    *h = lstm_unsqueeze(a->h, *batched);
-    *c = lstm_unsqueeze(a->c, *batched);
-    if (!*x || (a->h && (!*h || !*c))) return false;
+    if ((*h && tn_ndim(*h) != n) || (*c && tn_ndim(*c) != n))
+        return tni_nn_error(TN_INVALID, "hx: expected as many dimensions as the input has, %d", n);
+    *x = r->batch_first && *batched ? tnp_transpose(*x, 0, 1) : recurrent_unsqueeze(*x, *batched);
+    *h = recurrent_unsqueeze(*h, *batched);
+    *c = recurrent_unsqueeze(*c, *batched);
+    if (!*x || (given && (!*h || (both && !*c)))) return false;
     if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: the sequence is empty");
-    if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
-        return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld and %lld",
-                            (long long)tn_size(*x, 1), (long long)tn_size(*h, 1),
-                            (long long)tn_size(*c, 1));
-    return true;
+    return recurrent_batch(*h, *c, tn_size(*x, 1));
 }
 
+static bool recurrent_forward(const recurrent *r, tn_mframe *f, tn_tensor *x, tn_tensor *h,
+                              tn_tensor *c) {
+    recurrent_run run = {r, 0, NULL, NULL, NULL};
+    const int64_t count = r->layers * recurrent_dirs(r);
+    tn_tensor **room;
+    bool batched;
+    if (!recurrent_prepare(r, &x, &h, &c, &batched)) return false;
+    run.steps = tn_size(x, 0);
+    room = (tn_tensor **)tni_alloc_each(run.steps + 2 * count, sizeof *room);
+    if (!room) return false;
+    run.y = room;
+    run.h = room + run.steps;
+    run.c = run.h + count;
+    x = recurrent_all(&run, x, h, c);
+    if (x) {
+        f->out[0] =
+            r->batch_first && batched ? tnp_transpose(x, 0, 1) : recurrent_squeeze(x, batched);
+        f->out[1] = recurrent_squeeze(tnp_stack(tn_tensors_of(run.h, count), 0), batched);
+        if (r->has_c)
+            f->out[2] = recurrent_squeeze(tnp_stack(tn_tensors_of(run.c, count), 0), batched);
+    }
+    tn_alloc_free(room, (size_t)(run.steps + 2 * count) * sizeof *room);
+    return x && f->out[0] && f->out[1] && (!r->has_c || f->out[2]);
+}
+
+static bool lstm_build(tn_module *m) {
+    TN_SELF(lstm, s, m);
+    RECURRENT(r, s, step_lstm, 4, s->o.proj_size, true);
+    return recurrent_build(&r);
+}
+static bool lstm_reset(tn_module *m) {
+    TN_SELF(lstm, s, m);
+    return recurrent_reset(m, s->o.hidden_size);
+}
 static bool lstm_forward(tn_mframe *f) {
     TN_FORWARD(lstm, s, a, f);
-    tn_tensor *x = NULL, *h = NULL, *c = NULL, **room;
-    lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
-    int64_t count = s->o.num_layers * r.dirs;
-    bool batched;
-    if (!lstm_prepare(s, a, &x, &h, &c, &batched)) return false;
-    r.steps = tn_size(x, 0);
-    room = (tn_tensor **)tni_alloc_each(r.steps + 2 * count, sizeof *room);
-    if (!room) return false;
-    r.y = room;
-    r.h = room + r.steps;
-    r.c = r.h + count;
-    x = lstm_run_all(&r, x, h, c);
-    if (x) {
-        f->out[0] = s->o.batch_first && batched ? tnp_transpose(x, 0, 1) : lstm_squeeze(x, batched);
-        f->out[1] = lstm_squeeze(tnp_stack(tn_tensors_of(r.h, count), 0), batched);
-        f->out[2] = lstm_squeeze(tnp_stack(tn_tensors_of(r.c, count), 0), batched);
-    }
-    tn_alloc_free(room, (size_t)(r.steps + 2 * count) * sizeof *room);
-    return x && f->out[0] && f->out[1] && f->out[2];
+    RECURRENT(r, s, step_lstm, 4, s->o.proj_size, true);
+    return recurrent_forward(&r, f, a->input, a->h, a->c);
 }
 TN_MODULE(
     lstm,
     "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
     "batch_first=False, "
-    "float dropout=0.0, bool bidirectional=False)",
+    "float dropout=0.0, bool bidirectional=False, int proj_size=0)",
     TN_DOC(.shapes =
                "input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * "
                "directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n",
            .example = "tn_nn_lstm(10, 20, .num_layers = 2)"),
     .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor "
             "c_n))",
-    .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
+    .takes = "input(*, input_size); "
+             "h(num_layers * (1 + bidirectional), *, proj_size ? proj_size : hidden_size); "
              "c(num_layers * (1 + bidirectional), *, hidden_size)",
+    .draws = "dropout",
+    .repr = "input_size, hidden_size, ?proj_size=, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, "
+            "?bidirectional=",
+    .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
+    .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
+              "h=(4,2,4) c=(4,2,4) | 3 4 num_layers=2 proj_size=2: (5,2,3)")
+
+static bool gru_build(tn_module *m) {
+    TN_SELF(gru, s, m);
+    RECURRENT(r, s, step_gru, 3, 0, false);
+    return recurrent_build(&r);
+}
+static bool gru_reset(tn_module *m) {
+    TN_SELF(gru, s, m);
+    return recurrent_reset(m, s->o.hidden_size);
+}
+static bool gru_forward(tn_mframe *f) {
+    TN_FORWARD(gru, s, a, f);
+    RECURRENT(r, s, step_gru, 3, 0, false);
+    return recurrent_forward(&r, f, a->input, a->hx, NULL);
+}
+TN_MODULE(
+    gru,
+    "GRU(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
+    "batch_first=False, float dropout=0.0, bool bidirectional=False)",
+    TN_DOC(.shapes =
+               "input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers * "
+               "directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n",
+           .example = "tn_nn_gru(10, 20, .num_layers = 2)"),
+    .call = "(Tensor input, Tensor? hx=None) -> (Tensor output, Tensor h_n)",
+    .takes = "input(*, input_size); hx(num_layers * (1 + bidirectional), *, hidden_size)",
     .draws = "dropout",
     .repr =
         "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
-    .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
+    .build = gru_build, .reset = gru_reset, .forward = gru_forward,
     .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
-              "h=(4,2,4) c=(4,2,4)")
+              "hx=(4,2,4)")
+
+static recurrent_step *rnn_step(tn_nonlinearity which) {
+    return which == TN_NONLINEARITY_RELU ? step_relu : step_tanh;
+}
+static bool rnn_build(tn_module *m) {
+    TN_SELF(rnn, s, m);
+    RECURRENT(r, s, step_tanh, 1, 0, false);
+    return recurrent_build(&r);
+}
+static bool rnn_reset(tn_module *m) {
+    TN_SELF(rnn, s, m);
+    return recurrent_reset(m, s->o.hidden_size);
+}
+static bool rnn_forward(tn_mframe *f) {
+    TN_FORWARD(rnn, s, a, f);
+    RECURRENT(r, s, rnn_step(s->o.nonlinearity), 1, 0, false);
+    return recurrent_forward(&r, f, a->input, a->hx, NULL);
+}
+TN_MODULE(
+    rnn,
+    "RNN(int input_size, int hidden_size, int num_layers=1, Nonlinearity nonlinearity=tanh, bool "
+    "bias=True, bool batch_first=False, float dropout=0.0, bool bidirectional=False)",
+    TN_DOC(.shapes =
+               "input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers * "
+               "directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n",
+           .example = "tn_nn_rnn(10, 20, .num_layers = 2)"),
+    .call = "(Tensor input, Tensor? hx=None) -> (Tensor output, Tensor h_n)",
+    .takes = "input(*, input_size); hx(num_layers * (1 + bidirectional), *, hidden_size)",
+    .draws = "dropout",
+    .repr =
+        "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
+    .build = rnn_build, .reset = rnn_reset, .forward = rnn_forward,
+    .sample = "3 4: (5,2,3) | 3 4 nonlinearity=relu num_layers=2 bidirectional=True "
+              "batch_first=True: (2,5,3) hx=(4,2,4)")
+#undef RECURRENT
+
+static bool cell_forward(recurrent_step *step, tn_tensor *const *part, tn_tensor *x, tn_tensor **h,
+                         tn_tensor **c, int64_t hidden) {
+    int n = tn_ndim(x);
+    int64_t size[2];
+    if (n != 1 && n != 2)
+        return tni_nn_error(TN_INVALID, "input: expected 1 or 2 dimensions, got %d", n);
+    if ((*h && tn_ndim(*h) != n) || (c && *c && tn_ndim(*c) != n))
+        return tni_nn_error(TN_INVALID, "hx: expected as many dimensions as the input has, %d", n);
+    if (n == 2 &&
+        ((*h && tn_size(*h, 0) != tn_size(x, 0)) || (c && *c && tn_size(*c, 0) != tn_size(x, 0))))
+        return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld",
+                            (long long)tn_size(x, 0), (long long)tn_size(*h, 0));
+    size[0] = n == 2 ? tn_size(x, 0) : hidden;
+    size[1] = hidden;
+    if (!*h && !(*h = tnp_zeros(tn_ints_of(size, n), tn_dtype_of(x), tn_device_of(x))))
+        return false;
+    if (c && !*c && !(*c = tnp_zeros(tn_ints_of(size, n), tn_dtype_of(x), tn_device_of(x))))
+        return false;
+    x = tnp_linear(x, part[0], part[2]);
+    return x && step(x, tnp_linear(*h, part[1], part[3]), h, c);
+}
+static bool cell_build(int64_t input, int64_t hidden) {
+    return (input > 0 && hidden > 0 && hidden < INT64_MAX / 8) ||
+           tni_nn_error(TN_INVALID, "input_size and hidden_size must be positive");
+}
+#define CELL_ROW(name)                                        \
+    static bool name##_build(tn_module *m) {                  \
+        TN_SELF(name, s, m);                                  \
+        return cell_build(s->o.input_size, s->o.hidden_size); \
+    }                                                         \
+    static bool name##_reset(tn_module *m) {                  \
+        TN_SELF(name, s, m);                                  \
+        return recurrent_reset(m, s->o.hidden_size);          \
+    }
+#define CELL_PARTS(s) \
+    { (s)->weight_ih, (s)->weight_hh, (s)->bias_ih, (s)->bias_hh }
+
+CELL_ROW(rnn_cell)
+static bool rnn_cell_forward(tn_mframe *f) {
+    TN_FORWARD(rnn_cell, s, a, f);
+    tn_tensor *const part[4] = CELL_PARTS(s);
+    f->out[0] = a->hx;
+    return cell_forward(rnn_step(s->o.nonlinearity), part, a->input, &f->out[0], NULL,
+                        s->o.hidden_size);
+}
+TN_MODULE(rnn_cell,
+          "RNNCell(int input_size, int hidden_size, bool bias=True, Nonlinearity "
+          "nonlinearity=tanh)",
+          TN_DOC(.shapes = "input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all "
+                           "without N",
+                 .example = "tn_nn_rnn_cell(10, 20)"),
+          .parts = "weight_ih(hidden_size, input_size); weight_hh(hidden_size, hidden_size); "
+                   "bias_ih(hidden_size) if bias; bias_hh(hidden_size) if bias",
+          .call = "(Tensor input, Tensor? hx=None) -> Tensor",
+          .takes = "input(*, input_size); hx(*, hidden_size)",
+          .repr = "input_size, hidden_size, ?bias=, ?nonlinearity=", .build = rnn_cell_build,
+          .reset = rnn_cell_reset, .forward = rnn_cell_forward,
+          .sample = "3 4: (2,3) | 3 4 nonlinearity=relu bias=False: (2,3) hx=(2,4) | 3 4: (3)")
+
+CELL_ROW(lstm_cell)
+static bool lstm_cell_forward(tn_mframe *f) {
+    TN_FORWARD(lstm_cell, s, a, f);
+    tn_tensor *const part[4] = CELL_PARTS(s);
+    if (!a->h != !a->c)
+        return tni_nn_error(TN_INVALID, "hx: h and c must both be given, or neither");
+    f->out[0] = a->h;
+    f->out[1] = a->c;
+    return cell_forward(step_lstm, part, a->input, &f->out[0], &f->out[1], s->o.hidden_size);
+}
+TN_MODULE(lstm_cell, "LSTMCell(int input_size, int hidden_size, bool bias=True)",
+          TN_DOC(.shapes = "input (N, input_size), h, c (N, hidden_size) -> h, c; or all without N",
+                 .example = "tn_nn_lstm_cell(10, 20)"),
+          .parts = "weight_ih(4 * hidden_size, input_size); weight_hh(4 * hidden_size, "
+                   "hidden_size); bias_ih(4 * hidden_size) if bias; bias_hh(4 * hidden_size) if "
+                   "bias",
+          .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor h_n, Tensor c_n)",
+          .takes = "input(*, input_size); h(*, hidden_size); c(*, hidden_size)",
+          .repr = "input_size, hidden_size, ?bias=", .build = lstm_cell_build,
+          .reset = lstm_cell_reset, .forward = lstm_cell_forward,
+          .sample = "3 4: (2,3) | 3 4 bias=False: (2,3) h=(2,4) c=(2,4) | 3 4: (3)")
+
+CELL_ROW(gru_cell)
+static bool gru_cell_forward(tn_mframe *f) {
+    TN_FORWARD(gru_cell, s, a, f);
+    tn_tensor *const part[4] = CELL_PARTS(s);
+    f->out[0] = a->hx;
+    return cell_forward(step_gru, part, a->input, &f->out[0], NULL, s->o.hidden_size);
+}
+TN_MODULE(gru_cell, "GRUCell(int input_size, int hidden_size, bool bias=True)",
+          TN_DOC(.shapes = "input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all "
+                           "without N",
+                 .example = "tn_nn_gru_cell(10, 20)"),
+          .parts = "weight_ih(3 * hidden_size, input_size); weight_hh(3 * hidden_size, "
+                   "hidden_size); bias_ih(3 * hidden_size) if bias; bias_hh(3 * hidden_size) if "
+                   "bias",
+          .call = "(Tensor input, Tensor? hx=None) -> Tensor",
+          .takes = "input(*, input_size); hx(*, hidden_size)",
+          .repr = "input_size, hidden_size, ?bias=", .build = gru_cell_build,
+          .reset = gru_cell_reset, .forward = gru_cell_forward,
+          .sample = "3 4: (2,3) | 3 4 bias=False: (2,3) hx=(2,4) | 3 4: (3)")
+#undef CELL_ROW
+#undef CELL_PARTS
 
 /* src/nn/parallel.c - one model on several ranks: rank 0's parameters to all, gradients averaged behind each backward (Li et al */
 
@@ -19249,6 +20400,7 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
 
 static TNI_UNUSED const char *const tni_nn_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_nn_words_approximate[] = {"none", "tanh", NULL};
+static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
 static TNI_UNUSED const char *const tni_nn_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -20544,6 +21696,54 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout3d) = {"Dropout3d", &tni_make_dropout3d,
     NULL, 0, 0, offsetof(tn_nn_dropout3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_alpha_dropout);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_alpha_dropout);
+static const tn_param tni_params_nn_alpha_dropout[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_alpha_dropout_args tni_defaults_nn_alpha_dropout = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_alpha_dropout[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_alpha_dropout = {tni_params_nn_alpha_dropout,
+    &tni_defaults_nn_alpha_dropout, tni_names_nn_alpha_dropout, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_alpha_dropout_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_alpha_dropout) = {"AlphaDropout", &tni_make_alpha_dropout, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_alpha_dropout_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_feature_alpha_dropout);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_feature_alpha_dropout);
+static const tn_param tni_params_nn_feature_alpha_dropout[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args, inplace), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_feature_alpha_dropout_args, device), 0, -1, NULL},
+};
+static const tn_nn_feature_alpha_dropout_args tni_defaults_nn_feature_alpha_dropout = {0.5, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_feature_alpha_dropout[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_feature_alpha_dropout = {tni_params_nn_feature_alpha_dropout,
+    &tni_defaults_nn_feature_alpha_dropout, tni_names_nn_feature_alpha_dropout, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_feature_alpha_dropout_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_feature_alpha_dropout) = {"FeatureAlphaDropout", &tni_make_feature_alpha_dropout, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_feature_alpha_dropout_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_identity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_identity);
 static const tn_param tni_params_nn_identity[] = {
@@ -21621,6 +22821,67 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_group_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_group_norm);
+static const tn_param tni_params_nn_group_norm[] = {
+    {"num_groups", TN_T_INT, 0, offsetof(tn_nn_group_norm_args, num_groups), 0, -1, NULL},
+    {"num_channels", TN_T_INT, 0, offsetof(tn_nn_group_norm_args, num_channels), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_group_norm_args, eps), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_group_norm_args, affine), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_group_norm_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_group_norm_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_group_norm_args, device), 0, -1, NULL},
+};
+static const tn_nn_group_norm_args tni_defaults_nn_group_norm = {1e-05, true, true, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_group_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_group_norm = {tni_params_nn_group_norm, &tni_defaults_nn_group_norm,
+    tni_names_nn_group_norm, NULL, 7, 0, 0, 0, sizeof(tn_nn_group_norm_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_group_norm[] = {
+    {"weight", offsetof(tn_nn_group_norm_self, weight)},
+    {"bias", offsetof(tn_nn_group_norm_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_group_norm) = {"GroupNorm", &tni_make_group_norm, NULL, tni_fields_group_norm,
+    NULL, 2, 0, offsetof(tn_nn_group_norm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rms_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rms_norm);
+static const tn_param tni_params_nn_rms_norm[] = {
+    {"normalized_shape", TN_T_INTS, 0, offsetof(tn_nn_rms_norm_args, normalized_shape), 0, -1,
+     NULL},
+    {"eps", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE, offsetof(tn_nn_rms_norm_args,
+     eps), 0, -1, NULL},
+    {"elementwise_affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args,
+     elementwise_affine), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rms_norm_args tni_defaults_nn_rms_norm = {{0, TN_ABSENT}, true, TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_rms_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rms_norm = {tni_params_nn_rms_norm, &tni_defaults_nn_rms_norm,
+    tni_names_nn_rms_norm, NULL, 5, 0, 0, 0, sizeof(tn_nn_rms_norm_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_rms_norm[] = {
+    {"weight", offsetof(tn_nn_rms_norm_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, NULL, tni_fields_rms_norm,
+    NULL, 1, 0, offsetof(tn_nn_rms_norm_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad1d);
 static const tn_param tni_params_nn_constant_pad1d[] = {
@@ -22520,17 +23781,18 @@ static const tn_param tni_params_nn_lstm[] = {
     {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dropout), 0, -1, NULL},
     {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, bidirectional), 0, -1,
      NULL},
+    {"proj_size", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, proj_size), 0, -1, NULL},
     {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dtype), 0, -1,
      NULL},
     {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, device), 0, -1,
      NULL},
 };
-static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, TN_NO_DTYPE,
+static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, 0, TN_NO_DTYPE,
     TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_lstm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
-    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    NULL, 10, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
     0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_lstm_forward[] = {
@@ -22551,6 +23813,221 @@ static const tn_mgroup tni_groups_lstm[] = {{"hx", 1, 2}, {"", 4, 2}};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm, NULL,
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gru);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gru);
+static const tn_param tni_params_nn_gru[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_gru_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_gru_args, hidden_size), 0, -1, NULL},
+    {"num_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_gru_args, num_layers), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, batch_first), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_gru_args, dropout), 0, -1, NULL},
+    {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, bidirectional), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_gru_args tni_defaults_nn_gru = {1, true, false, 0, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_gru[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gru = {tni_params_nn_gru, &tni_defaults_nn_gru, tni_names_nn_gru,
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_gru_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gru_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gru_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_forward_args, hx), 0, -1,
+     NULL},
+};
+static const tn_nn_gru_forward_args tni_defaults_nn_gru_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_gru_forward[] = {"output", "h_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gru = {tni_params_nn_gru_forward, &tni_defaults_nn_gru_forward,
+    tni_names_nn_gru_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_gru_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gru) = {"GRU", &tni_make_gru, &tni_call_gru, NULL,
+    NULL, 0, 0, offsetof(tn_nn_gru_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rnn);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rnn);
+static const tn_param tni_params_nn_rnn[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_rnn_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_rnn_args, hidden_size), 0, -1, NULL},
+    {"num_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, num_layers), 0, -1, NULL},
+    {"nonlinearity", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, nonlinearity), 0, -1,
+     tni_nn_words_nonlinearity},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, batch_first), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, dropout), 0, -1, NULL},
+    {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, bidirectional), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_rnn_args tni_defaults_nn_rnn = {1, TN_NONLINEARITY_TANH, true, false, 0, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_rnn[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rnn = {tni_params_nn_rnn, &tni_defaults_nn_rnn, tni_names_nn_rnn,
+    NULL, 10, 0, 0, 0, sizeof(tn_nn_rnn_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_rnn_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_rnn_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_forward_args, hx), 0, -1,
+     NULL},
+};
+static const tn_nn_rnn_forward_args tni_defaults_nn_rnn_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_rnn_forward[] = {"output", "h_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rnn = {tni_params_nn_rnn_forward, &tni_defaults_nn_rnn_forward,
+    tni_names_nn_rnn_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_rnn_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rnn) = {"RNN", &tni_make_rnn, &tni_call_rnn, NULL,
+    NULL, 0, 0, offsetof(tn_nn_rnn_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rnn_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rnn_cell);
+static const tn_param tni_params_nn_rnn_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_rnn_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_rnn_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, bias), 0, -1, NULL},
+    {"nonlinearity", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, nonlinearity), 0, -1,
+     tni_nn_words_nonlinearity},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rnn_cell_args tni_defaults_nn_rnn_cell = {true, TN_NONLINEARITY_TANH,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_rnn_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rnn_cell = {tni_params_nn_rnn_cell, &tni_defaults_nn_rnn_cell,
+    tni_names_nn_rnn_cell, NULL, 6, 0, 0, 0, sizeof(tn_nn_rnn_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_rnn_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_rnn_cell_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_forward_args, hx), 0,
+     -1, NULL},
+};
+static const tn_nn_rnn_cell_forward_args tni_defaults_nn_rnn_cell_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_rnn_cell_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rnn_cell = {tni_params_nn_rnn_cell_forward,
+    &tni_defaults_nn_rnn_cell_forward, tni_names_nn_rnn_cell_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_rnn_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_rnn_cell[] = {
+    {"weight_ih", offsetof(tn_nn_rnn_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_rnn_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_rnn_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_rnn_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rnn_cell) = {"RNNCell", &tni_make_rnn_cell, &tni_call_rnn_cell, tni_fields_rnn_cell,
+    NULL, 4, 0, offsetof(tn_nn_rnn_cell_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lstm_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm_cell);
+static const tn_param tni_params_nn_lstm_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_lstm_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_lstm_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lstm_cell_args tni_defaults_nn_lstm_cell = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0,
+    0};
+static const char *const tni_names_nn_lstm_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lstm_cell = {tni_params_nn_lstm_cell, &tni_defaults_nn_lstm_cell,
+    tni_names_nn_lstm_cell, NULL, 5, 0, 0, 0, sizeof(tn_nn_lstm_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_lstm_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_cell_forward_args, input), 0, -1, NULL},
+    {"h", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_forward_args, h), 0,
+     -1, NULL},
+    {"c", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_forward_args, c), 0,
+     -1, NULL},
+};
+static const tn_nn_lstm_cell_forward_args tni_defaults_nn_lstm_cell_forward = {NULL, NULL, NULL,
+    NULL};
+static const char *const tni_names_nn_lstm_cell_forward[] = {"h_n", "c_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_lstm_cell = {tni_params_nn_lstm_cell_forward,
+    &tni_defaults_nn_lstm_cell_forward, tni_names_nn_lstm_cell_forward, NULL, 3, 3, 2, 0,
+    sizeof(tn_nn_lstm_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mgroup tni_groups_lstm_cell[] = {{"hx", 1, 2}};
+static const tn_mfield tni_fields_lstm_cell[] = {
+    {"weight_ih", offsetof(tn_nn_lstm_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_lstm_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_lstm_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_lstm_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm_cell) = {"LSTMCell", &tni_make_lstm_cell, &tni_call_lstm_cell, tni_fields_lstm_cell,
+    tni_groups_lstm_cell, 4, 1, offsetof(tn_nn_lstm_cell_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gru_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gru_cell);
+static const tn_param tni_params_nn_gru_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_gru_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_gru_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_gru_cell_args tni_defaults_nn_gru_cell = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_gru_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gru_cell = {tni_params_nn_gru_cell, &tni_defaults_nn_gru_cell,
+    tni_names_nn_gru_cell, NULL, 5, 0, 0, 0, sizeof(tn_nn_gru_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gru_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gru_cell_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_forward_args, hx), 0,
+     -1, NULL},
+};
+static const tn_nn_gru_cell_forward_args tni_defaults_nn_gru_cell_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_gru_cell_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gru_cell = {tni_params_nn_gru_cell_forward,
+    &tni_defaults_nn_gru_cell_forward, tni_names_nn_gru_cell_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_gru_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_gru_cell[] = {
+    {"weight_ih", offsetof(tn_nn_gru_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_gru_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_gru_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_gru_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gru_cell) = {"GRUCell", &tni_make_gru_cell, &tni_call_gru_cell, tni_fields_gru_cell,
+    NULL, 4, 0, offsetof(tn_nn_gru_cell_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_shuffle);
@@ -22697,6 +24174,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_dropout1d,
         &tni_module_dropout2d,
         &tni_module_dropout3d,
+        &tni_module_alpha_dropout,
+        &tni_module_feature_alpha_dropout,
         &tni_module_identity,
         &tni_module_flatten,
         &tni_module_cross_entropy_loss,
@@ -22726,6 +24205,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_group_norm,
+        &tni_module_rms_norm,
         &tni_module_constant_pad1d,
         &tni_module_constant_pad2d,
         &tni_module_constant_pad3d,
@@ -22760,6 +24241,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_unpool2d,
         &tni_module_max_unpool3d,
         &tni_module_lstm,
+        &tni_module_gru,
+        &tni_module_rnn,
+        &tni_module_rnn_cell,
+        &tni_module_lstm_cell,
+        &tni_module_gru_cell,
         &tni_module_pixel_shuffle,
         &tni_module_pixel_unshuffle,
         &tni_module_channel_shuffle,
@@ -23220,6 +24706,24 @@ TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line, const tn_nn_dro
 TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
     const tn_nn_dropout3d_args a = {p, inplace, dtype, device, 0};
     return tn_nn_dropout3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_alpha_dropout_at(const char *file, int line,
+    const tn_nn_alpha_dropout_args *args) {
+    return tn_module_make(file, line, &tni_module_alpha_dropout, args);
+}
+TN_API tn_module *tnp_nn_alpha_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_alpha_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_alpha_dropout_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_nn_feature_alpha_dropout_args *args) {
+    return tn_module_make(file, line, &tni_module_feature_alpha_dropout, args);
+}
+TN_API tn_module *tnp_nn_feature_alpha_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_feature_alpha_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_feature_alpha_dropout_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args) {
     return tn_module_make(file, line, &tni_module_identity, args);
@@ -23686,6 +25190,23 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
+    const tn_nn_group_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_group_norm, args);
+}
+TN_API tn_module *tnp_nn_group_norm(int64_t num_groups, int64_t num_channels, double eps,
+    bool affine, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_group_norm_args a = {eps, affine, bias, dtype, device, num_groups, num_channels};
+    return tn_nn_group_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rms_norm_at(const char *file, int line, const tn_nn_rms_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_rms_norm, args);
+}
+TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps, bool elementwise_affine,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rms_norm_args a = {eps, elementwise_affine, dtype, device, normalized_shape};
+    return tn_nn_rms_norm_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
     const tn_nn_constant_pad1d_args *args) {
     return tn_module_make(file, line, &tni_module_constant_pad1d, args);
@@ -24013,10 +25534,10 @@ TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_arg
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
 TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
-    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
-        device, input_size, hidden_size};
+    bool bias, bool batch_first, double dropout, bool bidirectional, int64_t proj_size,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, proj_size,
+        dtype, device, input_size, hidden_size};
     return tn_nn_lstm_at(NULL, 0, &a);
 }
 TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
@@ -24033,6 +25554,110 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c) {
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gru_at(const char *file, int line, const tn_nn_gru_args *args) {
+    return tn_module_make(file, line, &tni_module_gru, args);
+}
+TN_API tn_module *tnp_nn_gru(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_gru_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype, device,
+        input_size, hidden_size};
+    return tn_nn_gru_at(NULL, 0, &a);
+}
+TN_API tn_output_h_n tn_nn_gru_forward_at(const char *file, int line,
+    const tn_nn_gru_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_h_n r;
+    tn_module_call(file, line, args->module, &tni_module_gru, args, out, 2);
+    r.output = out[0];
+    r.h_n = out[1];
+    return r;
+}
+TN_API tn_output_h_n tnp_nn_gru_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_gru_forward_args a = {hx, module, input};
+    return tn_nn_gru_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rnn_at(const char *file, int line, const tn_nn_rnn_args *args) {
+    return tn_module_make(file, line, &tni_module_rnn, args);
+}
+TN_API tn_module *tnp_nn_rnn(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    tn_nonlinearity nonlinearity, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rnn_args a = {num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
+        dtype, device, input_size, hidden_size};
+    return tn_nn_rnn_at(NULL, 0, &a);
+}
+TN_API tn_output_h_n tn_nn_rnn_forward_at(const char *file, int line,
+    const tn_nn_rnn_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_h_n r;
+    tn_module_call(file, line, args->module, &tni_module_rnn, args, out, 2);
+    r.output = out[0];
+    r.h_n = out[1];
+    return r;
+}
+TN_API tn_output_h_n tnp_nn_rnn_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_rnn_forward_args a = {hx, module, input};
+    return tn_nn_rnn_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rnn_cell_at(const char *file, int line, const tn_nn_rnn_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_rnn_cell, args);
+}
+TN_API tn_module *tnp_nn_rnn_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_nonlinearity nonlinearity, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rnn_cell_args a = {bias, nonlinearity, dtype, device, input_size, hidden_size};
+    return tn_nn_rnn_cell_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_rnn_cell_forward_at(const char *file, int line,
+    const tn_nn_rnn_cell_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_rnn_cell, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_rnn_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_rnn_cell_forward_args a = {hx, module, input};
+    return tn_nn_rnn_cell_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lstm_cell_at(const char *file, int line, const tn_nn_lstm_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_lstm_cell, args);
+}
+TN_API tn_module *tnp_nn_lstm_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lstm_cell_args a = {bias, dtype, device, input_size, hidden_size};
+    return tn_nn_lstm_cell_at(NULL, 0, &a);
+}
+TN_API tn_h_n_c_n tn_nn_lstm_cell_forward_at(const char *file, int line,
+    const tn_nn_lstm_cell_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_h_n_c_n r;
+    tn_module_call(file, line, args->module, &tni_module_lstm_cell, args, out, 2);
+    r.h_n = out[0];
+    r.c_n = out[1];
+    return r;
+}
+TN_API tn_h_n_c_n tnp_nn_lstm_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c) {
+    const tn_nn_lstm_cell_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_cell_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gru_cell_at(const char *file, int line, const tn_nn_gru_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_gru_cell, args);
+}
+TN_API tn_module *tnp_nn_gru_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_gru_cell_args a = {bias, dtype, device, input_size, hidden_size};
+    return tn_nn_gru_cell_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_gru_cell_forward_at(const char *file, int line,
+    const tn_nn_gru_cell_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_gru_cell, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_gru_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_gru_cell_forward_args a = {hx, module, input};
+    return tn_nn_gru_cell_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
     const tn_nn_pixel_shuffle_args *args) {
@@ -24077,6 +25702,7 @@ TNI_EXTERN_C_END
 
 static TNI_UNUSED const char *const tni_optim_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_optim_words_approximate[] = {"none", "tanh", NULL};
+static TNI_UNUSED const char *const tni_optim_words_nonlinearity[] = {"tanh", "relu", NULL};
 static TNI_UNUSED const char *const tni_optim_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_optim_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -24729,6 +26355,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_dropout2d TNI_JOIN(TN_PREFIX, tnp_nn_dropout2d)
 #define tn_nn_dropout3d_at TNI_JOIN(TN_PREFIX, tn_nn_dropout3d_at)
 #define tnp_nn_dropout3d TNI_JOIN(TN_PREFIX, tnp_nn_dropout3d)
+#define tn_nn_alpha_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_alpha_dropout_at)
+#define tnp_nn_alpha_dropout TNI_JOIN(TN_PREFIX, tnp_nn_alpha_dropout)
+#define tn_nn_feature_alpha_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_feature_alpha_dropout_at)
+#define tnp_nn_feature_alpha_dropout TNI_JOIN(TN_PREFIX, tnp_nn_feature_alpha_dropout)
 #define tn_nn_identity_at TNI_JOIN(TN_PREFIX, tn_nn_identity_at)
 #define tnp_nn_identity TNI_JOIN(TN_PREFIX, tnp_nn_identity)
 #define tn_nn_flatten_at TNI_JOIN(TN_PREFIX, tn_nn_flatten_at)
@@ -24825,6 +26455,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at TNI_JOIN(TN_PREFIX, tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm TNI_JOIN(TN_PREFIX, tnp_nn_local_response_norm)
+#define tn_nn_group_norm_at TNI_JOIN(TN_PREFIX, tn_nn_group_norm_at)
+#define tnp_nn_group_norm TNI_JOIN(TN_PREFIX, tnp_nn_group_norm)
+#define tn_nn_rms_norm_at TNI_JOIN(TN_PREFIX, tn_nn_rms_norm_at)
+#define tnp_nn_rms_norm TNI_JOIN(TN_PREFIX, tnp_nn_rms_norm)
 #define tn_nn_constant_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad1d_at)
 #define tnp_nn_constant_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_constant_pad1d)
 #define tn_nn_constant_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad2d_at)
@@ -24901,6 +26535,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
 #define tnp_nn_lstm_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_forward)
+#define tn_nn_gru_at TNI_JOIN(TN_PREFIX, tn_nn_gru_at)
+#define tnp_nn_gru TNI_JOIN(TN_PREFIX, tnp_nn_gru)
+#define tn_nn_gru_forward_at TNI_JOIN(TN_PREFIX, tn_nn_gru_forward_at)
+#define tnp_nn_gru_forward TNI_JOIN(TN_PREFIX, tnp_nn_gru_forward)
+#define tn_nn_rnn_at TNI_JOIN(TN_PREFIX, tn_nn_rnn_at)
+#define tnp_nn_rnn TNI_JOIN(TN_PREFIX, tnp_nn_rnn)
+#define tn_nn_rnn_forward_at TNI_JOIN(TN_PREFIX, tn_nn_rnn_forward_at)
+#define tnp_nn_rnn_forward TNI_JOIN(TN_PREFIX, tnp_nn_rnn_forward)
+#define tn_nn_rnn_cell_at TNI_JOIN(TN_PREFIX, tn_nn_rnn_cell_at)
+#define tnp_nn_rnn_cell TNI_JOIN(TN_PREFIX, tnp_nn_rnn_cell)
+#define tn_nn_rnn_cell_forward_at TNI_JOIN(TN_PREFIX, tn_nn_rnn_cell_forward_at)
+#define tnp_nn_rnn_cell_forward TNI_JOIN(TN_PREFIX, tnp_nn_rnn_cell_forward)
+#define tn_nn_lstm_cell_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_cell_at)
+#define tnp_nn_lstm_cell TNI_JOIN(TN_PREFIX, tnp_nn_lstm_cell)
+#define tn_nn_lstm_cell_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_cell_forward_at)
+#define tnp_nn_lstm_cell_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_cell_forward)
+#define tn_nn_gru_cell_at TNI_JOIN(TN_PREFIX, tn_nn_gru_cell_at)
+#define tnp_nn_gru_cell TNI_JOIN(TN_PREFIX, tnp_nn_gru_cell)
+#define tn_nn_gru_cell_forward_at TNI_JOIN(TN_PREFIX, tn_nn_gru_cell_forward_at)
+#define tnp_nn_gru_cell_forward TNI_JOIN(TN_PREFIX, tnp_nn_gru_cell_forward)
 #define tn_nn_pixel_shuffle_at TNI_JOIN(TN_PREFIX, tn_nn_pixel_shuffle_at)
 #define tnp_nn_pixel_shuffle TNI_JOIN(TN_PREFIX, tnp_nn_pixel_shuffle)
 #define tn_nn_pixel_unshuffle_at TNI_JOIN(TN_PREFIX, tn_nn_pixel_unshuffle_at)
@@ -24959,7 +26613,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_0279bdf05c10 TNI_JOIN(TN_PREFIX, tn_nn_layout_0279bdf05c10)
+#define tn_nn_layout_c15a0480aed1 TNI_JOIN(TN_PREFIX, tn_nn_layout_c15a0480aed1)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -25142,6 +26796,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_dropout2d (*tni_at_tnp_nn_dropout2d)
 #define tn_nn_dropout3d_at (*tni_at_tn_nn_dropout3d_at)
 #define tnp_nn_dropout3d (*tni_at_tnp_nn_dropout3d)
+#define tn_nn_alpha_dropout_at (*tni_at_tn_nn_alpha_dropout_at)
+#define tnp_nn_alpha_dropout (*tni_at_tnp_nn_alpha_dropout)
+#define tn_nn_feature_alpha_dropout_at (*tni_at_tn_nn_feature_alpha_dropout_at)
+#define tnp_nn_feature_alpha_dropout (*tni_at_tnp_nn_feature_alpha_dropout)
 #define tn_nn_identity_at (*tni_at_tn_nn_identity_at)
 #define tnp_nn_identity (*tni_at_tnp_nn_identity)
 #define tn_nn_flatten_at (*tni_at_tn_nn_flatten_at)
@@ -25238,6 +26896,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at (*tni_at_tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm (*tni_at_tnp_nn_local_response_norm)
+#define tn_nn_group_norm_at (*tni_at_tn_nn_group_norm_at)
+#define tnp_nn_group_norm (*tni_at_tnp_nn_group_norm)
+#define tn_nn_rms_norm_at (*tni_at_tn_nn_rms_norm_at)
+#define tnp_nn_rms_norm (*tni_at_tnp_nn_rms_norm)
 #define tn_nn_constant_pad1d_at (*tni_at_tn_nn_constant_pad1d_at)
 #define tnp_nn_constant_pad1d (*tni_at_tnp_nn_constant_pad1d)
 #define tn_nn_constant_pad2d_at (*tni_at_tn_nn_constant_pad2d_at)
@@ -25314,6 +26976,26 @@ TNI_EXTERN_C_END
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
 #define tnp_nn_lstm_forward (*tni_at_tnp_nn_lstm_forward)
+#define tn_nn_gru_at (*tni_at_tn_nn_gru_at)
+#define tnp_nn_gru (*tni_at_tnp_nn_gru)
+#define tn_nn_gru_forward_at (*tni_at_tn_nn_gru_forward_at)
+#define tnp_nn_gru_forward (*tni_at_tnp_nn_gru_forward)
+#define tn_nn_rnn_at (*tni_at_tn_nn_rnn_at)
+#define tnp_nn_rnn (*tni_at_tnp_nn_rnn)
+#define tn_nn_rnn_forward_at (*tni_at_tn_nn_rnn_forward_at)
+#define tnp_nn_rnn_forward (*tni_at_tnp_nn_rnn_forward)
+#define tn_nn_rnn_cell_at (*tni_at_tn_nn_rnn_cell_at)
+#define tnp_nn_rnn_cell (*tni_at_tnp_nn_rnn_cell)
+#define tn_nn_rnn_cell_forward_at (*tni_at_tn_nn_rnn_cell_forward_at)
+#define tnp_nn_rnn_cell_forward (*tni_at_tnp_nn_rnn_cell_forward)
+#define tn_nn_lstm_cell_at (*tni_at_tn_nn_lstm_cell_at)
+#define tnp_nn_lstm_cell (*tni_at_tnp_nn_lstm_cell)
+#define tn_nn_lstm_cell_forward_at (*tni_at_tn_nn_lstm_cell_forward_at)
+#define tnp_nn_lstm_cell_forward (*tni_at_tnp_nn_lstm_cell_forward)
+#define tn_nn_gru_cell_at (*tni_at_tn_nn_gru_cell_at)
+#define tnp_nn_gru_cell (*tni_at_tnp_nn_gru_cell)
+#define tn_nn_gru_cell_forward_at (*tni_at_tn_nn_gru_cell_forward_at)
+#define tnp_nn_gru_cell_forward (*tni_at_tnp_nn_gru_cell_forward)
 #define tn_nn_pixel_shuffle_at (*tni_at_tn_nn_pixel_shuffle_at)
 #define tnp_nn_pixel_shuffle (*tni_at_tnp_nn_pixel_shuffle)
 #define tn_nn_pixel_unshuffle_at (*tni_at_tn_nn_pixel_unshuffle_at)
@@ -25556,6 +27238,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_dropout2d) \
     X(tn_nn_dropout3d_at) \
     X(tnp_nn_dropout3d) \
+    X(tn_nn_alpha_dropout_at) \
+    X(tnp_nn_alpha_dropout) \
+    X(tn_nn_feature_alpha_dropout_at) \
+    X(tnp_nn_feature_alpha_dropout) \
     X(tn_nn_identity_at) \
     X(tnp_nn_identity) \
     X(tn_nn_flatten_at) \
@@ -25652,6 +27338,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_layer_norm) \
     X(tn_nn_local_response_norm_at) \
     X(tnp_nn_local_response_norm) \
+    X(tn_nn_group_norm_at) \
+    X(tnp_nn_group_norm) \
+    X(tn_nn_rms_norm_at) \
+    X(tnp_nn_rms_norm) \
     X(tn_nn_constant_pad1d_at) \
     X(tnp_nn_constant_pad1d) \
     X(tn_nn_constant_pad2d_at) \
@@ -25728,6 +27418,26 @@ TNI_EXTERN_C_END
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
     X(tnp_nn_lstm_forward) \
+    X(tn_nn_gru_at) \
+    X(tnp_nn_gru) \
+    X(tn_nn_gru_forward_at) \
+    X(tnp_nn_gru_forward) \
+    X(tn_nn_rnn_at) \
+    X(tnp_nn_rnn) \
+    X(tn_nn_rnn_forward_at) \
+    X(tnp_nn_rnn_forward) \
+    X(tn_nn_rnn_cell_at) \
+    X(tnp_nn_rnn_cell) \
+    X(tn_nn_rnn_cell_forward_at) \
+    X(tnp_nn_rnn_cell_forward) \
+    X(tn_nn_lstm_cell_at) \
+    X(tnp_nn_lstm_cell) \
+    X(tn_nn_lstm_cell_forward_at) \
+    X(tnp_nn_lstm_cell_forward) \
+    X(tn_nn_gru_cell_at) \
+    X(tnp_nn_gru_cell) \
+    X(tn_nn_gru_cell_forward_at) \
+    X(tnp_nn_gru_cell_forward) \
     X(tn_nn_pixel_shuffle_at) \
     X(tnp_nn_pixel_shuffle) \
     X(tn_nn_pixel_unshuffle_at) \
@@ -25790,14 +27500,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"0279bdf05c10", at, 410};
+    static const tn_exports all = {"c15a0480aed1", at, 438};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 410 || strcmp(e->layout, "0279bdf05c10") != 0) return false;
+    if (!e || e->n != 438 || strcmp(e->layout, "c15a0480aed1") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -3209,6 +3209,10 @@ static const char *const py_docs_comment[] = {
     /* glu_gate */
     "self * sigmoid(gate).\n"
     "(*), (*) -> (*), floating",
+    /* group_norm */
+    "Normalises each group of channels of each sample, then scales and shifts each channel.\n"
+    "Y. Wu and K. He, Group Normalization, 2018.\n"
+    "input (N, C, *), weight (C), bias (C) -> (N, C, *), floating",
     /* gt */
     "self > other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -3957,6 +3961,10 @@ static const char *const py_docs_comment[] = {
     "The same elements in the same order with other sizes, one of which may be -1 and is computed. A\n"
     "view if strides can describe it, else a copy.\n"
     "self (2, 6) -> (3, 4)",
+    /* rms_norm */
+    "input / sqrt(mean(input^2) + eps) * weight over the last dimensions.\n"
+    "B. Zhang and R. Sennrich, Root Mean Square Layer Normalization, 2019.\n"
+    "input (*, normalized_shape) -> the same, floating or complex",
     /* roll */
     "Elements moved by shifts[i] places along dims[i]; those that leave at one end come in at the\n"
     "other. Without dims the flattened tensor is rolled.\n"
@@ -4542,6 +4550,7 @@ static const char *const py_docs_place[] = {
     NULL /* geqrf */,
     "nn.functional.glu" /* glu */,
     NULL /* glu_gate */,
+    NULL /* group_norm */,
     NULL /* gt */,
     NULL /* hamming_window */,
     NULL /* hann_window */,
@@ -4754,6 +4763,7 @@ static const char *const py_docs_place[] = {
     NULL /* resample */,
     NULL /* resample_input_grad */,
     NULL /* reshape */,
+    NULL /* rms_norm */,
     NULL /* roll */,
     "special.round" /* round */,
     "nn.functional.rrelu_" /* rrelu */,

@@ -41,9 +41,7 @@ _LAZY_NAMES = {
 } | dict.fromkeys(
     (
         "cosine_similarity",
-        "group_norm",
         "pairwise_distance",
-        "rms_norm",
     ),
     "nn.functional",
 )

@@ -136,7 +136,6 @@ greater: _Any
 greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
-from .nn.functional import group_norm as group_norm
 from ._functions.shapes import hsplit as hsplit
 from ._functions.shapes import hstack as hstack
 from ._functions.dtypes import iinfo as iinfo
@@ -189,7 +188,6 @@ from ._functions.shapes import repeat_interleave as repeat_interleave
 from ._functions.dtypes import resolve_conj as resolve_conj
 def resolve_neg(input) -> _Any: ...
 from ._functions.dtypes import result_type as result_type
-from .nn.functional import rms_norm as rms_norm
 from ._functions.shapes import rot90 as rot90
 def row_stack(tensors, *, out=None) -> _Any: ...
 from .serialization import save as save

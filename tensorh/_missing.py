@@ -139,13 +139,12 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss
-AlphaDropout Bilinear CTCLoss
-EmbeddingBag FeatureAlphaDropout FractionalMaxPool2d
-FractionalMaxPool3d GRU GRUCell GroupNorm
-LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
+Bilinear CTCLoss
+EmbeddingBag FractionalMaxPool2d
+FractionalMaxPool3d
+LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
-RMSNorm RNN RNNCell
 SyncBatchNorm Transformer TransformerDecoder
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
 UninitializedBuffer UninitializedParameter Upsample

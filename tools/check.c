@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 2000, MAX_SYMBOLS = 20000, LINE = 4096, NAME = 256 };
+enum { MAX_FILES = 2000, MAX_SYMBOLS = 40000, LINE = 4096, NAME = 256 };
 enum { FILE_LINES = 800, COLUMNS = 100, FUNCTION_LINES = 80, MOST_LINES = 40, MOST_PERCENT = 95 };
 
 /* Who may include and call whom, and what it knows (for the table of docs/design.md). gen holds the

@@ -1513,6 +1513,67 @@ typedef struct tn_nn_dropout3d_forward_args {
 } tn_nn_dropout3d_forward_args;
 #define tn_nn_dropout3d_forward(module, input) tn_forward(module, input)
 
+/* In training, sets each element with probability p to the lowest value of SELU, then scales and
+ * shifts all so that mean 0 and variance 1 stay.
+ *   schema  AlphaDropout(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_alpha_dropout(.p = 0.1) */
+typedef struct tn_nn_alpha_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_alpha_dropout_at(const char *file, int line,
+    const tn_nn_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_alpha_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_alpha_dropout(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_alpha_dropout, .p = 0.5, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_alpha_dropout_self {
+    tn_module base;
+    tn_nn_alpha_dropout_args o;
+} tn_nn_alpha_dropout_self;
+typedef struct tn_nn_alpha_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_alpha_dropout_forward_args;
+#define tn_nn_alpha_dropout_forward(module, input) tn_forward(module, input)
+
+/* As AlphaDropout, of whole channels.
+ *   schema  FeatureAlphaDropout(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_feature_alpha_dropout(.p = 0.1) */
+typedef struct tn_nn_feature_alpha_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_feature_alpha_dropout_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_nn_feature_alpha_dropout_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_feature_alpha_dropout(double p, bool inplace,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_feature_alpha_dropout(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_feature_alpha_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_feature_alpha_dropout_self {
+    tn_module base;
+    tn_nn_feature_alpha_dropout_args o;
+} tn_nn_feature_alpha_dropout_self;
+typedef struct tn_nn_feature_alpha_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_feature_alpha_dropout_forward_args;
+#define tn_nn_feature_alpha_dropout_forward(module, input) tn_forward(module, input)
+
 /* Gives back a view of its input.
  *   schema  Identity(ScalarType? dtype=None, Device? device=None)
  *   shapes  input (*) -> (*)
@@ -2654,6 +2715,71 @@ typedef struct tn_nn_local_response_norm_forward_args {
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
+/* Normalises each group of channels of each sample.
+ *   schema  GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *,
+ *           bool bias=True, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, num_channels, *) -> the same
+ *   example tn_nn_group_norm(4, 64) */
+typedef struct tn_nn_group_norm_args {
+    double eps;
+    bool affine, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_groups, num_channels;
+    TNI_NAMED_OPTIONS
+} tn_nn_group_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
+    const tn_nn_group_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_group_norm(int64_t num_groups, int64_t num_channels,
+    double eps, bool affine, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_group_norm(num_groups_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_group_norm, \
+    .eps = 1e-05, .affine = true, .bias = true, .num_groups = num_groups_, \
+    .num_channels = __VA_ARGS__))
+#endif
+typedef struct tn_nn_group_norm_self {
+    tn_module base;
+    tn_nn_group_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_group_norm_self;
+typedef struct tn_nn_group_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_group_norm_forward_args;
+#define tn_nn_group_norm_forward(module, input) tn_forward(module, input)
+
+/* Divides each sample by the root of its mean square over its last dimensions. eps None: the
+ * distance from 1 to the next number of the dtype.
+ *   schema  RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, normalized_shape) -> the same
+ *   example tn_nn_rms_norm(TN_DIMS(64)) */
+typedef struct tn_nn_rms_norm_args {
+    tn_maybe eps;
+    bool elementwise_affine;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
+} tn_nn_rms_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rms_norm_at(const char *file, int line,
+    const tn_nn_rms_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps,
+    bool elementwise_affine, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rms_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rms_norm, .eps = TN_NO_FLOAT, \
+    .elementwise_affine = true, .normalized_shape = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rms_norm_self {
+    tn_module base;
+    tn_nn_rms_norm_args o;
+    tn_tensor *weight;
+} tn_nn_rms_norm_self;
+typedef struct tn_nn_rms_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_rms_norm_forward_args;
+#define tn_nn_rms_norm_forward(module, input) tn_forward(module, input)
+
 /* --- borders around lines, images and volumes --- */
 
 /* Elements of value around the last dimension; one number stands for all sides, negative ones
@@ -3675,12 +3801,13 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
 #endif
 
-/* --- LSTM --- */
+/* --- RNN, LSTM and GRU, and one step of each --- */
 
-/* Long short-term memory, num_layers deep.
+/* Long short-term memory, num_layers deep. With proj_size, h is a projection of what it would be to
+ * this size (Sak et al. 2014).
  *   schema  LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool
- *           batch_first=False, float dropout=0.0, bool bidirectional=False, ScalarType?
- *           dtype=None, Device? device=None)
+ *           batch_first=False, float dropout=0.0, bool bidirectional=False, int proj_size=0,
+ *           ScalarType? dtype=None, Device? device=None)
  *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers *
  *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n
  *   example tn_nn_lstm(10, 20, .num_layers = 2) */
@@ -3689,6 +3816,7 @@ typedef struct tn_nn_lstm_args {
     bool bias, batch_first;
     double dropout;
     bool bidirectional;
+    int64_t proj_size;
     tn_dtype dtype;
     tn_device_id device;
     int64_t input_size, hidden_size;
@@ -3698,7 +3826,7 @@ TN_USE_RESULT TN_API tn_module *tn_nn_lstm_at(const char *file, int line,
     const tn_nn_lstm_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size,
     int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
-    tn_dtype dtype, tn_device_id device);
+    int64_t proj_size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_lstm(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm, .num_layers = 1, \
     .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
@@ -3723,6 +3851,236 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c);
 #ifndef __cplusplus
 #define tn_nn_lstm_forward(module_, ...) TNI_CALL(tn_nn_lstm_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* Gated recurrent units, num_layers deep.
+ *   schema  GRU(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool
+ *           batch_first=False, float dropout=0.0, bool bidirectional=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers *
+ *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n
+ *   example tn_nn_gru(10, 20, .num_layers = 2) */
+typedef struct tn_nn_gru_args {
+    int64_t num_layers;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gru_at(const char *file, int line,
+    const tn_nn_gru_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gru(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gru(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gru, .num_layers = 1, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_gru_self {
+    tn_module base;
+    tn_nn_gru_args o;
+} tn_nn_gru_self;
+
+typedef struct tn_output_h_n {
+    tn_tensor *output, *h_n;
+} tn_output_h_n;
+typedef struct tn_nn_gru_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_forward_args;
+TN_API tn_output_h_n tn_nn_gru_forward_at(const char *file, int line,
+    const tn_nn_gru_forward_args *args);
+TN_API tn_output_h_n tnp_nn_gru_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_gru_forward(module_, ...) TNI_CALL(tn_nn_gru_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* Elman's network, num_layers deep: h' = tanh(W x + b + V h + d), or relu of that.
+ *   schema  RNN(int input_size, int hidden_size, int num_layers=1, Nonlinearity
+ *           nonlinearity=tanh, bool bias=True, bool batch_first=False, float dropout=0.0, bool
+ *           bidirectional=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; hx (layers *
+ *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n
+ *   example tn_nn_rnn(10, 20, .num_layers = 2) */
+typedef struct tn_nn_rnn_args {
+    int64_t num_layers;
+    tn_nonlinearity nonlinearity;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rnn_at(const char *file, int line,
+    const tn_nn_rnn_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rnn(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers, tn_nonlinearity nonlinearity, bool bias, bool batch_first, double dropout,
+    bool bidirectional, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rnn(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rnn, .num_layers = 1, \
+    .nonlinearity = TN_NONLINEARITY_TANH, .bias = true, .input_size = input_size_, \
+    .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rnn_self {
+    tn_module base;
+    tn_nn_rnn_args o;
+} tn_nn_rnn_self;
+
+typedef struct tn_nn_rnn_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_forward_args;
+TN_API tn_output_h_n tn_nn_rnn_forward_at(const char *file, int line,
+    const tn_nn_rnn_forward_args *args);
+TN_API tn_output_h_n tnp_nn_rnn_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_rnn_forward(module_, ...) TNI_CALL(tn_nn_rnn_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* One step of an RNN.
+ *   schema  RNNCell(int input_size, int hidden_size, bool bias=True, Nonlinearity
+ *           nonlinearity=tanh, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all without N
+ *   example tn_nn_rnn_cell(10, 20) */
+typedef struct tn_nn_rnn_cell_args {
+    bool bias;
+    tn_nonlinearity nonlinearity;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_rnn_cell_at(const char *file, int line,
+    const tn_nn_rnn_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_rnn_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_nonlinearity nonlinearity, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_rnn_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_rnn_cell, \
+    .bias = true, .nonlinearity = TN_NONLINEARITY_TANH, .input_size = input_size_, \
+    .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_rnn_cell_self {
+    tn_module base;
+    tn_nn_rnn_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_rnn_cell_self;
+
+typedef struct tn_nn_rnn_cell_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_rnn_cell_forward_args;
+TN_API tn_tensor *tn_nn_rnn_cell_forward_at(const char *file, int line,
+    const tn_nn_rnn_cell_forward_args *args);
+TN_API tn_tensor *tnp_nn_rnn_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_rnn_cell_forward(module_, ...) TNI_CALL(tn_nn_rnn_cell_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* One step of an LSTM.
+ *   schema  LSTMCell(int input_size, int hidden_size, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, input_size), h, c (N, hidden_size) -> h, c; or all without N
+ *   example tn_nn_lstm_cell(10, 20) */
+typedef struct tn_nn_lstm_cell_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_lstm_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_lstm_cell_at(const char *file, int line,
+    const tn_nn_lstm_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_lstm_cell(int64_t input_size, int64_t hidden_size,
+    bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lstm_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_lstm_cell, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_lstm_cell_self {
+    tn_module base;
+    tn_nn_lstm_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_lstm_cell_self;
+
+typedef struct tn_h_n_c_n {
+    tn_tensor *h_n, *c_n;
+} tn_h_n_c_n;
+typedef struct tn_nn_lstm_cell_forward_args {
+    tn_tensor *h, *c;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_lstm_cell_forward_args;
+TN_API tn_h_n_c_n tn_nn_lstm_cell_forward_at(const char *file, int line,
+    const tn_nn_lstm_cell_forward_args *args);
+TN_API tn_h_n_c_n tnp_nn_lstm_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c);
+#ifndef __cplusplus
+#define tn_nn_lstm_cell_forward(module_, ...) TNI_CALL(tn_nn_lstm_cell_forward, \
+    .module = module_, .input = __VA_ARGS__)
+#endif
+
+/* One step of a GRU.
+ *   schema  GRUCell(int input_size, int hidden_size, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, input_size), hx (N, hidden_size) -> (N, hidden_size); or all without N
+ *   example tn_nn_gru_cell(10, 20) */
+typedef struct tn_nn_gru_cell_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_cell_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_gru_cell_at(const char *file, int line,
+    const tn_nn_gru_cell_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_gru_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gru_cell(input_size_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_gru_cell, \
+    .bias = true, .input_size = input_size_, .hidden_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_gru_cell_self {
+    tn_module base;
+    tn_nn_gru_cell_args o;
+    tn_tensor *weight_ih;
+    tn_tensor *weight_hh;
+    tn_tensor *bias_ih;
+    tn_tensor *bias_hh;
+} tn_nn_gru_cell_self;
+
+typedef struct tn_nn_gru_cell_forward_args {
+    tn_tensor *hx;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_gru_cell_forward_args;
+TN_API tn_tensor *tn_nn_gru_cell_forward_at(const char *file, int line,
+    const tn_nn_gru_cell_forward_args *args);
+TN_API tn_tensor *tnp_nn_gru_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx);
+#ifndef __cplusplus
+#define tn_nn_gru_cell_forward(module_, ...) TNI_CALL(tn_nn_gru_cell_forward, .module = module_, \
     .input = __VA_ARGS__)
 #endif
 

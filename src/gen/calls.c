@@ -2588,6 +2588,17 @@ TN_API tn_tensor *tnp_glu_gate(tn_tensor *self, tn_tensor *gate) {
     return tn_glu_gate_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_group_norm_at(const char *file, int line, const tn_group_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_group_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_group_norm(tn_tensor *input, int64_t num_groups, tn_tensor *weight,
+    tn_tensor *bias, double eps) {
+    const tn_group_norm_args a = {weight, bias, eps, input, num_groups};
+    return tn_group_norm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gt, TN_PLAIN, file, line, args, &r);
@@ -5331,6 +5342,17 @@ TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_arg
 TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape) {
     const tn_reshape_args a = {self, shape};
     return tn_reshape_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rms_norm_at(const char *file, int line, const tn_rms_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rms_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rms_norm(tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight,
+    tn_maybe eps) {
+    const tn_rms_norm_args a = {weight, eps, input, normalized_shape};
+    return tn_rms_norm_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_roll_at(const char *file, int line, const tn_roll_args *args) {

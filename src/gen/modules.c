@@ -6,6 +6,7 @@
 
 static TNI_UNUSED const char *const tni_nn_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_nn_words_approximate[] = {"none", "tanh", NULL};
+static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
 static TNI_UNUSED const char *const tni_nn_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -1301,6 +1302,54 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout3d) = {"Dropout3d", &tni_make_dropout3d,
     NULL, 0, 0, offsetof(tn_nn_dropout3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_alpha_dropout);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_alpha_dropout);
+static const tn_param tni_params_nn_alpha_dropout[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_alpha_dropout_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_alpha_dropout_args tni_defaults_nn_alpha_dropout = {0.5, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_alpha_dropout[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_alpha_dropout = {tni_params_nn_alpha_dropout,
+    &tni_defaults_nn_alpha_dropout, tni_names_nn_alpha_dropout, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_alpha_dropout_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_alpha_dropout) = {"AlphaDropout", &tni_make_alpha_dropout, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_alpha_dropout_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_feature_alpha_dropout);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_feature_alpha_dropout);
+static const tn_param tni_params_nn_feature_alpha_dropout[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args, inplace), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_feature_alpha_dropout_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_feature_alpha_dropout_args, device), 0, -1, NULL},
+};
+static const tn_nn_feature_alpha_dropout_args tni_defaults_nn_feature_alpha_dropout = {0.5, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_feature_alpha_dropout[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_feature_alpha_dropout = {tni_params_nn_feature_alpha_dropout,
+    &tni_defaults_nn_feature_alpha_dropout, tni_names_nn_feature_alpha_dropout, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_feature_alpha_dropout_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_feature_alpha_dropout) = {"FeatureAlphaDropout", &tni_make_feature_alpha_dropout, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_feature_alpha_dropout_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_identity);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_identity);
 static const tn_param tni_params_nn_identity[] = {
@@ -2378,6 +2427,67 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_group_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_group_norm);
+static const tn_param tni_params_nn_group_norm[] = {
+    {"num_groups", TN_T_INT, 0, offsetof(tn_nn_group_norm_args, num_groups), 0, -1, NULL},
+    {"num_channels", TN_T_INT, 0, offsetof(tn_nn_group_norm_args, num_channels), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_group_norm_args, eps), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_group_norm_args, affine), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_group_norm_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_group_norm_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_group_norm_args, device), 0, -1, NULL},
+};
+static const tn_nn_group_norm_args tni_defaults_nn_group_norm = {1e-05, true, true, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_group_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_group_norm = {tni_params_nn_group_norm, &tni_defaults_nn_group_norm,
+    tni_names_nn_group_norm, NULL, 7, 0, 0, 0, sizeof(tn_nn_group_norm_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_group_norm[] = {
+    {"weight", offsetof(tn_nn_group_norm_self, weight)},
+    {"bias", offsetof(tn_nn_group_norm_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_group_norm) = {"GroupNorm", &tni_make_group_norm, NULL, tni_fields_group_norm,
+    NULL, 2, 0, offsetof(tn_nn_group_norm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rms_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rms_norm);
+static const tn_param tni_params_nn_rms_norm[] = {
+    {"normalized_shape", TN_T_INTS, 0, offsetof(tn_nn_rms_norm_args, normalized_shape), 0, -1,
+     NULL},
+    {"eps", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE, offsetof(tn_nn_rms_norm_args,
+     eps), 0, -1, NULL},
+    {"elementwise_affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args,
+     elementwise_affine), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rms_norm_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rms_norm_args tni_defaults_nn_rms_norm = {{0, TN_ABSENT}, true, TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_rms_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rms_norm = {tni_params_nn_rms_norm, &tni_defaults_nn_rms_norm,
+    tni_names_nn_rms_norm, NULL, 5, 0, 0, 0, sizeof(tn_nn_rms_norm_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_rms_norm[] = {
+    {"weight", offsetof(tn_nn_rms_norm_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, NULL, tni_fields_rms_norm,
+    NULL, 1, 0, offsetof(tn_nn_rms_norm_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_constant_pad1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_constant_pad1d);
 static const tn_param tni_params_nn_constant_pad1d[] = {
@@ -3277,17 +3387,18 @@ static const tn_param tni_params_nn_lstm[] = {
     {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dropout), 0, -1, NULL},
     {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, bidirectional), 0, -1,
      NULL},
+    {"proj_size", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, proj_size), 0, -1, NULL},
     {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dtype), 0, -1,
      NULL},
     {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, device), 0, -1,
      NULL},
 };
-static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, TN_NO_DTYPE,
+static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, 0, TN_NO_DTYPE,
     TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_lstm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
-    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    NULL, 10, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
     0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_lstm_forward[] = {
@@ -3308,6 +3419,221 @@ static const tn_mgroup tni_groups_lstm[] = {{"hx", 1, 2}, {"", 4, 2}};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm, NULL,
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gru);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gru);
+static const tn_param tni_params_nn_gru[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_gru_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_gru_args, hidden_size), 0, -1, NULL},
+    {"num_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_gru_args, num_layers), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, batch_first), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_gru_args, dropout), 0, -1, NULL},
+    {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_args, bidirectional), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_gru_args tni_defaults_nn_gru = {1, true, false, 0, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_gru[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gru = {tni_params_nn_gru, &tni_defaults_nn_gru, tni_names_nn_gru,
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_gru_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gru_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gru_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_forward_args, hx), 0, -1,
+     NULL},
+};
+static const tn_nn_gru_forward_args tni_defaults_nn_gru_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_gru_forward[] = {"output", "h_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gru = {tni_params_nn_gru_forward, &tni_defaults_nn_gru_forward,
+    tni_names_nn_gru_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_gru_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gru) = {"GRU", &tni_make_gru, &tni_call_gru, NULL,
+    NULL, 0, 0, offsetof(tn_nn_gru_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rnn);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rnn);
+static const tn_param tni_params_nn_rnn[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_rnn_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_rnn_args, hidden_size), 0, -1, NULL},
+    {"num_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, num_layers), 0, -1, NULL},
+    {"nonlinearity", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, nonlinearity), 0, -1,
+     tni_nn_words_nonlinearity},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, batch_first), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, dropout), 0, -1, NULL},
+    {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_args, bidirectional), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_rnn_args tni_defaults_nn_rnn = {1, TN_NONLINEARITY_TANH, true, false, 0, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_rnn[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rnn = {tni_params_nn_rnn, &tni_defaults_nn_rnn, tni_names_nn_rnn,
+    NULL, 10, 0, 0, 0, sizeof(tn_nn_rnn_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_rnn_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_rnn_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_forward_args, hx), 0, -1,
+     NULL},
+};
+static const tn_nn_rnn_forward_args tni_defaults_nn_rnn_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_rnn_forward[] = {"output", "h_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rnn = {tni_params_nn_rnn_forward, &tni_defaults_nn_rnn_forward,
+    tni_names_nn_rnn_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_rnn_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rnn) = {"RNN", &tni_make_rnn, &tni_call_rnn, NULL,
+    NULL, 0, 0, offsetof(tn_nn_rnn_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_rnn_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_rnn_cell);
+static const tn_param tni_params_nn_rnn_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_rnn_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_rnn_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, bias), 0, -1, NULL},
+    {"nonlinearity", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, nonlinearity), 0, -1,
+     tni_nn_words_nonlinearity},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_rnn_cell_args tni_defaults_nn_rnn_cell = {true, TN_NONLINEARITY_TANH,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_rnn_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_rnn_cell = {tni_params_nn_rnn_cell, &tni_defaults_nn_rnn_cell,
+    tni_names_nn_rnn_cell, NULL, 6, 0, 0, 0, sizeof(tn_nn_rnn_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_rnn_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_rnn_cell_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_rnn_cell_forward_args, hx), 0,
+     -1, NULL},
+};
+static const tn_nn_rnn_cell_forward_args tni_defaults_nn_rnn_cell_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_rnn_cell_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rnn_cell = {tni_params_nn_rnn_cell_forward,
+    &tni_defaults_nn_rnn_cell_forward, tni_names_nn_rnn_cell_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_rnn_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_rnn_cell[] = {
+    {"weight_ih", offsetof(tn_nn_rnn_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_rnn_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_rnn_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_rnn_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rnn_cell) = {"RNNCell", &tni_make_rnn_cell, &tni_call_rnn_cell, tni_fields_rnn_cell,
+    NULL, 4, 0, offsetof(tn_nn_rnn_cell_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lstm_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm_cell);
+static const tn_param tni_params_nn_lstm_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_lstm_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_lstm_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_lstm_cell_args tni_defaults_nn_lstm_cell = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0,
+    0};
+static const char *const tni_names_nn_lstm_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lstm_cell = {tni_params_nn_lstm_cell, &tni_defaults_nn_lstm_cell,
+    tni_names_nn_lstm_cell, NULL, 5, 0, 0, 0, sizeof(tn_nn_lstm_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_lstm_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_cell_forward_args, input), 0, -1, NULL},
+    {"h", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_forward_args, h), 0,
+     -1, NULL},
+    {"c", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_cell_forward_args, c), 0,
+     -1, NULL},
+};
+static const tn_nn_lstm_cell_forward_args tni_defaults_nn_lstm_cell_forward = {NULL, NULL, NULL,
+    NULL};
+static const char *const tni_names_nn_lstm_cell_forward[] = {"h_n", "c_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_lstm_cell = {tni_params_nn_lstm_cell_forward,
+    &tni_defaults_nn_lstm_cell_forward, tni_names_nn_lstm_cell_forward, NULL, 3, 3, 2, 0,
+    sizeof(tn_nn_lstm_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mgroup tni_groups_lstm_cell[] = {{"hx", 1, 2}};
+static const tn_mfield tni_fields_lstm_cell[] = {
+    {"weight_ih", offsetof(tn_nn_lstm_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_lstm_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_lstm_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_lstm_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm_cell) = {"LSTMCell", &tni_make_lstm_cell, &tni_call_lstm_cell, tni_fields_lstm_cell,
+    tni_groups_lstm_cell, 4, 1, offsetof(tn_nn_lstm_cell_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gru_cell);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gru_cell);
+static const tn_param tni_params_nn_gru_cell[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_gru_cell_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_gru_cell_args, hidden_size), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_gru_cell_args tni_defaults_nn_gru_cell = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_gru_cell[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gru_cell = {tni_params_nn_gru_cell, &tni_defaults_nn_gru_cell,
+    tni_names_nn_gru_cell, NULL, 5, 0, 0, 0, sizeof(tn_nn_gru_cell_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_gru_cell_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_gru_cell_forward_args, input), 0, -1, NULL},
+    {"hx", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gru_cell_forward_args, hx), 0,
+     -1, NULL},
+};
+static const tn_nn_gru_cell_forward_args tni_defaults_nn_gru_cell_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_gru_cell_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_gru_cell = {tni_params_nn_gru_cell_forward,
+    &tni_defaults_nn_gru_cell_forward, tni_names_nn_gru_cell_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_gru_cell_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_gru_cell[] = {
+    {"weight_ih", offsetof(tn_nn_gru_cell_self, weight_ih)},
+    {"weight_hh", offsetof(tn_nn_gru_cell_self, weight_hh)},
+    {"bias_ih", offsetof(tn_nn_gru_cell_self, bias_ih)},
+    {"bias_hh", offsetof(tn_nn_gru_cell_self, bias_hh)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gru_cell) = {"GRUCell", &tni_make_gru_cell, &tni_call_gru_cell, tni_fields_gru_cell,
+    NULL, 4, 0, offsetof(tn_nn_gru_cell_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_pixel_shuffle);
@@ -3454,6 +3780,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_dropout1d,
         &tni_module_dropout2d,
         &tni_module_dropout3d,
+        &tni_module_alpha_dropout,
+        &tni_module_feature_alpha_dropout,
         &tni_module_identity,
         &tni_module_flatten,
         &tni_module_cross_entropy_loss,
@@ -3483,6 +3811,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_group_norm,
+        &tni_module_rms_norm,
         &tni_module_constant_pad1d,
         &tni_module_constant_pad2d,
         &tni_module_constant_pad3d,
@@ -3517,6 +3847,11 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_unpool2d,
         &tni_module_max_unpool3d,
         &tni_module_lstm,
+        &tni_module_gru,
+        &tni_module_rnn,
+        &tni_module_rnn_cell,
+        &tni_module_lstm_cell,
+        &tni_module_gru_cell,
         &tni_module_pixel_shuffle,
         &tni_module_pixel_unshuffle,
         &tni_module_channel_shuffle,
@@ -3977,6 +4312,24 @@ TN_API tn_module *tn_nn_dropout3d_at(const char *file, int line, const tn_nn_dro
 TN_API tn_module *tnp_nn_dropout3d(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
     const tn_nn_dropout3d_args a = {p, inplace, dtype, device, 0};
     return tn_nn_dropout3d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_alpha_dropout_at(const char *file, int line,
+    const tn_nn_alpha_dropout_args *args) {
+    return tn_module_make(file, line, &tni_module_alpha_dropout, args);
+}
+TN_API tn_module *tnp_nn_alpha_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_alpha_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_alpha_dropout_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_feature_alpha_dropout_at(const char *file, int line,
+    const tn_nn_feature_alpha_dropout_args *args) {
+    return tn_module_make(file, line, &tni_module_feature_alpha_dropout, args);
+}
+TN_API tn_module *tnp_nn_feature_alpha_dropout(double p, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_feature_alpha_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_feature_alpha_dropout_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args) {
     return tn_module_make(file, line, &tni_module_identity, args);
@@ -4443,6 +4796,23 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
+    const tn_nn_group_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_group_norm, args);
+}
+TN_API tn_module *tnp_nn_group_norm(int64_t num_groups, int64_t num_channels, double eps,
+    bool affine, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_group_norm_args a = {eps, affine, bias, dtype, device, num_groups, num_channels};
+    return tn_nn_group_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rms_norm_at(const char *file, int line, const tn_nn_rms_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_rms_norm, args);
+}
+TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps, bool elementwise_affine,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rms_norm_args a = {eps, elementwise_affine, dtype, device, normalized_shape};
+    return tn_nn_rms_norm_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
     const tn_nn_constant_pad1d_args *args) {
     return tn_module_make(file, line, &tni_module_constant_pad1d, args);
@@ -4770,10 +5140,10 @@ TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_arg
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
 TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
-    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
-    tn_device_id device) {
-    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
-        device, input_size, hidden_size};
+    bool bias, bool batch_first, double dropout, bool bidirectional, int64_t proj_size,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, proj_size,
+        dtype, device, input_size, hidden_size};
     return tn_nn_lstm_at(NULL, 0, &a);
 }
 TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
@@ -4790,6 +5160,110 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c) {
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gru_at(const char *file, int line, const tn_nn_gru_args *args) {
+    return tn_module_make(file, line, &tni_module_gru, args);
+}
+TN_API tn_module *tnp_nn_gru(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_gru_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype, device,
+        input_size, hidden_size};
+    return tn_nn_gru_at(NULL, 0, &a);
+}
+TN_API tn_output_h_n tn_nn_gru_forward_at(const char *file, int line,
+    const tn_nn_gru_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_h_n r;
+    tn_module_call(file, line, args->module, &tni_module_gru, args, out, 2);
+    r.output = out[0];
+    r.h_n = out[1];
+    return r;
+}
+TN_API tn_output_h_n tnp_nn_gru_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_gru_forward_args a = {hx, module, input};
+    return tn_nn_gru_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rnn_at(const char *file, int line, const tn_nn_rnn_args *args) {
+    return tn_module_make(file, line, &tni_module_rnn, args);
+}
+TN_API tn_module *tnp_nn_rnn(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    tn_nonlinearity nonlinearity, bool bias, bool batch_first, double dropout, bool bidirectional,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rnn_args a = {num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
+        dtype, device, input_size, hidden_size};
+    return tn_nn_rnn_at(NULL, 0, &a);
+}
+TN_API tn_output_h_n tn_nn_rnn_forward_at(const char *file, int line,
+    const tn_nn_rnn_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_h_n r;
+    tn_module_call(file, line, args->module, &tni_module_rnn, args, out, 2);
+    r.output = out[0];
+    r.h_n = out[1];
+    return r;
+}
+TN_API tn_output_h_n tnp_nn_rnn_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_rnn_forward_args a = {hx, module, input};
+    return tn_nn_rnn_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_rnn_cell_at(const char *file, int line, const tn_nn_rnn_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_rnn_cell, args);
+}
+TN_API tn_module *tnp_nn_rnn_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_nonlinearity nonlinearity, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_rnn_cell_args a = {bias, nonlinearity, dtype, device, input_size, hidden_size};
+    return tn_nn_rnn_cell_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_rnn_cell_forward_at(const char *file, int line,
+    const tn_nn_rnn_cell_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_rnn_cell, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_rnn_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_rnn_cell_forward_args a = {hx, module, input};
+    return tn_nn_rnn_cell_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lstm_cell_at(const char *file, int line, const tn_nn_lstm_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_lstm_cell, args);
+}
+TN_API tn_module *tnp_nn_lstm_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_lstm_cell_args a = {bias, dtype, device, input_size, hidden_size};
+    return tn_nn_lstm_cell_at(NULL, 0, &a);
+}
+TN_API tn_h_n_c_n tn_nn_lstm_cell_forward_at(const char *file, int line,
+    const tn_nn_lstm_cell_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_h_n_c_n r;
+    tn_module_call(file, line, args->module, &tni_module_lstm_cell, args, out, 2);
+    r.h_n = out[0];
+    r.c_n = out[1];
+    return r;
+}
+TN_API tn_h_n_c_n tnp_nn_lstm_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c) {
+    const tn_nn_lstm_cell_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_cell_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gru_cell_at(const char *file, int line, const tn_nn_gru_cell_args *args) {
+    return tn_module_make(file, line, &tni_module_gru_cell, args);
+}
+TN_API tn_module *tnp_nn_gru_cell(int64_t input_size, int64_t hidden_size, bool bias,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_gru_cell_args a = {bias, dtype, device, input_size, hidden_size};
+    return tn_nn_gru_cell_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_gru_cell_forward_at(const char *file, int line,
+    const tn_nn_gru_cell_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_gru_cell, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_gru_cell_forward(tn_module *module, tn_tensor *input, tn_tensor *hx) {
+    const tn_nn_gru_cell_forward_args a = {hx, module, input};
+    return tn_nn_gru_cell_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_pixel_shuffle_at(const char *file, int line,
     const tn_nn_pixel_shuffle_args *args) {

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 519 };
+enum { TNI_ROW_COUNT = 521 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -387,6 +387,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_glu);
 TN_PRIV_DECLARE(tn_row, tni_row_glu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_glu_gate);
 TN_PRIV_DECLARE(tn_row, tni_row_glu_gate);
+TN_PRIV_DECLARE(tn_gen, tni_gen_group_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_group_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hamming_window);
@@ -811,6 +813,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_resample_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_resample_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
 TN_PRIV_DECLARE(tn_row, tni_row_reshape);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rms_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_rms_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
 TN_PRIV_DECLARE(tn_row, tni_row_roll);
 TN_PRIV_DECLARE(tn_gen, tni_gen_round);

@@ -144,6 +144,36 @@ TN_MODULE(dropout3d, "Dropout3d(float p=0.5, bool inplace=False)",
           .forward = dropout3d_forward, .sample = "p=0.5: (3,4,2,1,2)")
 #undef DROPOUT_ROW
 
+/* build and forward of AlphaDropout and FeatureAlphaDropout: operators that say themselves what
+ * they do outside of training. As torch's modules, they never write their input: inplace is only
+ * printed. */
+#define DROPOUT_ROW(name)                                                                     \
+    static bool name##_build(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return (s->o.p >= 0 && s->o.p <= 1) ||                                                \
+               tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p); \
+    }                                                                                         \
+    static bool name##_forward(tn_mframe *f) {                                                \
+        TN_FORWARD(name, s, a, f);                                                            \
+        f->out[0] = tnp_##name(a->input, s->o.p, s->base.training);                           \
+        return f->out[0] != NULL;                                                             \
+    }
+DROPOUT_ROW(alpha_dropout)
+/* In training, sets each element with probability p to the lowest value of SELU, then scales and
+ * shifts all so that mean 0 and variance 1 stay. */
+TN_MODULE(alpha_dropout, "AlphaDropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_alpha_dropout(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = alpha_dropout_build,
+          .forward = alpha_dropout_forward, .sample = "p=0.5: (4,5)")
+DROPOUT_ROW(feature_alpha_dropout)
+/* As AlphaDropout, of whole channels. */
+TN_MODULE(feature_alpha_dropout, "FeatureAlphaDropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same",
+                 .example = "tn_nn_feature_alpha_dropout(.p = 0.1)"),
+          .draws = "p", .repr = "p=, inplace=", .build = feature_alpha_dropout_build,
+          .forward = feature_alpha_dropout_forward, .sample = "p=0.5: (4,5,2)")
+#undef DROPOUT_ROW
+
 /* --- Identity, Flatten ------------------------------------------------------------------------ */
 
 static bool identity_forward(tn_mframe *f) {

@@ -244,3 +244,56 @@ TN_MODULE(local_response_norm,
                  .example = "tn_nn_local_response_norm(2)"),
           .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
           .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
+
+/* --- GroupNorm and RMSNorm -------------------------------------------------------------------- */
+
+static bool group_norm_build(tn_module *m) {
+    TN_SELF(group_norm, s, m);
+    if (s->o.num_groups < 1)
+        return tni_nn_error(TN_INVALID, "num_groups is %lld, expected a positive number",
+                            (long long)s->o.num_groups);
+    return s->o.num_channels % s->o.num_groups == 0 ||
+           tni_nn_error(TN_INVALID, "num_channels (%lld) must be divisible by num_groups (%lld)",
+                        (long long)s->o.num_channels, (long long)s->o.num_groups);
+}
+static bool group_norm_reset(tn_module *m) {
+    TN_SELF(group_norm, s, m);
+    return (!s->weight || tn_nn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_nn_init_constant_(s->bias, 0));
+}
+static bool group_norm_forward(tn_mframe *f) {
+    TN_FORWARD(group_norm, s, a, f);
+    f->out[0] = tnp_group_norm(a->input, s->o.num_groups, s->weight, s->bias, s->o.eps);
+    return f->out[0] != NULL;
+}
+/* Normalises each group of channels of each sample. */
+TN_MODULE(group_norm,
+          "GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *, bool "
+          "bias=True)",
+          TN_DOC(.shapes = "input (N, num_channels, *) -> the same",
+                 .example = "tn_nn_group_norm(4, 64)"),
+          .parts = "weight(num_channels) if affine; bias(num_channels) if affine && bias",
+          .takes = "input(_, num_channels, *)",
+          .repr = "num_groups, num_channels, eps=, affine=, bias=", .build = group_norm_build,
+          .reset = group_norm_reset, .forward = group_norm_forward,
+          .sample = "2 4: (3,4,2) | 3 6 affine=False: (2,6)")
+
+static bool rms_norm_reset(tn_module *m) {
+    TN_SELF(rms_norm, s, m);
+    return !s->weight || tn_nn_init_constant_(s->weight, 1);
+}
+static bool rms_norm_forward(tn_mframe *f) {
+    TN_FORWARD(rms_norm, s, a, f);
+    f->out[0] = tnp_rms_norm(a->input, s->o.normalized_shape, s->weight, s->o.eps);
+    return f->out[0] != NULL;
+}
+/* Divides each sample by the root of its mean square over its last dimensions. eps None: the
+ * distance from 1 to the next number of the dtype. */
+TN_MODULE(rms_norm,
+          "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
+          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+                 .example = "tn_nn_rms_norm(TN_DIMS(64))"),
+          .parts = "weight(normalized_shape) if elementwise_affine",
+          .takes = "input(*, normalized_shape)",
+          .repr = "normalized_shape[], eps=, elementwise_affine=", .reset = rms_norm_reset,
+          .forward = rms_norm_forward, .sample = "[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)")

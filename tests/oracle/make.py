@@ -396,6 +396,10 @@ def torch_gelu_erf_backward(grad_output, self):
     return torch.ops.aten.gelu_backward(grad_output, self)
 
 
+def torch_group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    return torch.group_norm(input, num_groups, weight, bias, eps)
+
+
 def torch_glu_gate(self, gate):
     a, b = torch.broadcast_tensors(self, gate)
     return F.glu(torch.cat((a.reshape(-1), b.reshape(-1)))).reshape(a.shape)

@@ -48,7 +48,18 @@ OWN = {  # samples of options: inputs; pools of options
     "LayerNorm": (["[4]: (2,3,4)", "[3,4]: (2,3,4)"], {"eps": ["1e-05", "0.1"], "elementwise_affine": BOTH, "bias": BOTH}),
     "LSTM": (["3 4: (5,2,3)", "3 4: (5,3)", "3 4: (5,2,3) h=(1,2,4) c=(1,2,4)", "3 4: (5,2,3) h=(2,2,4) c=(2,2,4)",
               "3 4: (2,5,3) h=(4,2,4) c=(4,2,4)"],
-             {"num_layers": ["1", "2", "3"], "bias": BOTH, "batch_first": BOTH, "dropout": ["0.0", "1.0"], "bidirectional": BOTH}),
+             {"num_layers": ["1", "2", "3"], "bias": BOTH, "batch_first": BOTH, "dropout": ["0.0", "1.0"], "bidirectional": BOTH,
+              "proj_size": ["0", "2"]}),
+    **{name: (["3 4: (5,2,3)", "3 4: (5,3)", "3 4: (5,2,3) hx=(1,2,4)", "3 4: (5,2,3) hx=(2,2,4)", "3 4: (2,5,3) hx=(4,2,4)"],
+              {"num_layers": ["1", "2", "3"], "bias": BOTH, "batch_first": BOTH, "dropout": ["0.0", "1.0"], "bidirectional": BOTH,
+               **({"nonlinearity": ["tanh", "relu"]} if name == "RNN" else {})}) for name in ("RNN", "GRU")},
+    **{name: (["3 4: (2,3)", "3 4: (3)", f"3 4: (2,3) {state}"],
+              {"bias": BOTH, **({"nonlinearity": ["tanh", "relu"]} if name == "RNNCell" else {})})
+       for name, state in (("RNNCell", "hx=(2,4)"), ("GRUCell", "hx=(2,4)"), ("LSTMCell", "h=(2,4) c=(2,4)"))},
+    "GroupNorm": (["2 4: (3,4,2)", "3 6: (2,6)", "2 4: (2,4,3,2)"], {"eps": ["1e-05", "0.1"], "affine": BOTH, "bias": BOTH}),
+    "RMSNorm": (["[4]: (2,3,4)", "[3,4]: (2,3,4)"], {"eps": ["None", "1e-05", "0.1"], "elementwise_affine": BOTH}),
+    "AlphaDropout": ([": (4,5)"], {"p": ["0.0", "0.3", "1.0", "1.5"], "inplace": BOTH}),
+    "FeatureAlphaDropout": ([": (4,5,2)"], {"p": ["0.0", "0.3", "1.0", "1.5"], "inplace": BOTH}),
     "MultiheadAttention": ([f"6 2: (3,2,6) (5,2,6) (5,2,6){m}" for m in MASKS] + ["6 3: (2,5,6) (2,5,6) (2,5,6)"],
                            {"dropout": ["0.0", "1.0"], "bias": BOTH, "batch_first": BOTH}),
     "Embedding": (["9 3: (2,4):i64<9", "5 2: (7):i64<5"], {"padding_idx": ["None", "0", "2", "-1", "9"], "scale_grad_by_freq": BOTH}),
@@ -110,9 +121,9 @@ def read(params, text, name):
 
 def inputs_of(module):
     m = re.match(r"\((.*)\) ->", module.get("call") or "(Tensor input) ->")
-    text = m[1].replace("(", "").replace(")?", "").replace("=None", "")
+    text = re.sub(r"\(([^)]*)\)\? \w+=None", r"\1", m[1]).replace("=None", "")
     return [{"name": p.split()[1].split("=")[0], "type": p.split()[0], "required": True, "optional": False, "keyword": False,
-             "mutated": False} for p in text.replace(" hx", "").split(", ")]
+             "mutated": False} for p in text.split(", ")]
 
 
 def plain(v):

@@ -69,3 +69,73 @@ def test_softmax2d_takes_images_alone():
         nn.Softmax2d()(X)
     with pytest.warns(UserWarning, match="softmin"):
         nn.Softmin()(X)
+
+
+# --- recurrent networks --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_a_cell_is_one_step_of_its_network(kind):
+    torch.manual_seed(0)
+    deep, cell = getattr(nn, kind)(3, 4), getattr(nn, kind + "Cell")(3, 4)
+    cell.load_state_dict({k.replace("_l0", ""): v for k, v in deep.state_dict().items()})
+    x, h = torch.randn(5, 2, 3), None
+    for t in range(5):
+        h = cell(x[t], h)
+    last = h if kind != "LSTM" else h[0]
+    torch.testing.assert_close(deep(x)[0][-1], last)
+    torch.testing.assert_close(cell(x[0, 0]), [s[0] for s in cell(x[0])] if kind == "LSTM"
+                               else cell(x[0])[0])  # fmt: skip
+    with pytest.raises(ValueError, match=f"{kind}Cell: Expected input to be 1D or 2D, got 3D"):
+        cell(x)
+    with pytest.raises(ValueError, match=f"{kind}: Expected input to be 2D or 3D, got 1D"):
+        deep(x[0, 0])
+
+
+@pytest.mark.parametrize("text", [
+    "nn.GRU(3, 4, 2, bidirectional=True)", "nn.RNN(3, 4, nonlinearity='relu', batch_first=True)",
+    "nn.LSTM(3, 4, 2, proj_size=2)",
+])  # fmt: skip
+def test_packed_sequences_have_the_results_that_they_have_alone(text):
+    torch.manual_seed(0)
+    m, parts = eval(text), [torch.randn(n, 3) for n in (2, 4, 1)]
+    packed, last = m(nn.utils.rnn.pack_sequence(parts, enforce_sorted=False))
+    last = last if isinstance(last, torch.Tensor) else last[0]
+    for i, (one, x) in enumerate(
+        zip(nn.utils.rnn.unpack_sequence(packed), parts, strict=True)
+    ):
+        y, h = m(x)
+        torch.testing.assert_close(one, y)
+        torch.testing.assert_close(last[:, i], h if isinstance(h, torch.Tensor) else h[0])
+
+
+def test_options_of_recurrent_networks():
+    m = nn.LSTM(3, 4, 2, proj_size=2)
+    assert repr(m) == "LSTM(3, 4, proj_size=2, num_layers=2)"
+    assert [tuple(w.shape) for w in m.all_weights[1]] == [(16, 2), (16, 2), (16,), (16,), (2, 4)]
+    assert nn.RNN(3, 4, nonlinearity="relu").mode == "RNN_RELU" and nn.GRU(3, 4).proj_size == 0
+    assert repr(nn.RNNCell(3, 4, False, "relu")) == "RNNCell(3, 4, bias=False, nonlinearity=relu)"
+    for text, words in [
+        ("nn.GRU(3, 4, proj_size=2)", "only supported for LSTM"),
+        ("nn.LSTM(3, 4, proj_size=4)", "has to be smaller than hidden_size"),
+        ("nn.LSTM(3, 4, proj_size=-1)", "positive integer or zero"),
+        ("nn.RNN(3, 4, nonlinearity='elu')", "Unknown nonlinearity 'elu'"),
+        ("nn.GRU(3, 0)", "hidden_size must be greater than zero"),
+        ("nn.GRU(3, 4, 0)", "num_layers must be greater than zero"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            eval(text)
+
+
+# --- norms ---------------------------------------------------------------------------------------
+
+
+def test_norms_of_groups_and_of_the_mean_square():
+    x = torch.arange(12.0).reshape(1, 4, 3)
+    y = nn.GroupNorm(2, 4)(x).reshape(2, 6)
+    torch.testing.assert_close(y.mean(1), torch.zeros(2))
+    torch.testing.assert_close(y.var(1, correction=0), torch.ones(2))
+    assert repr(nn.GroupNorm(2, 4)) == "GroupNorm(2, 4, eps=1e-05, affine=True, bias=True)"
+    y = nn.RMSNorm(3)(x)
+    torch.testing.assert_close((y * y).mean(-1), torch.ones(1, 4))
+    assert repr(nn.RMSNorm(4)) == "RMSNorm((4,), eps=None, elementwise_affine=True)"

@@ -289,7 +289,6 @@ def test_positions_of_options_are_torchs():
         (lambda: nn.Embedding(5, 3, sparse=True), "sparse"),
         (lambda: nn.Embedding(5, 3, norm_type=None), "norm_type"),
         (lambda: nn.Embedding(5, 3, _weight=torch.ones(5, 3)), "_weight"),
-        (lambda: nn.LSTM(2, 3, proj_size=1), "proj_size"),
     ],
 )
 def test_an_option_that_is_not_here_is_refused_by_name(make, name):

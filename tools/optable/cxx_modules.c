@@ -81,6 +81,13 @@ static void put_class_name(text *to, const cxx_class *c) {
     put_cxx_names(to, &none, c->call);
 }
 
+/* Whether no class before gives results of the same names: RNN and GRU share their struct. */
+static bool results_are_new(const cxx_class *at, int i) {
+    for (int k = 0; k < i; k++)
+        if (at[k].call && !strcmp(at[k].call->result_type, at[i].call->result_type)) return false;
+    return true;
+}
+
 void write_cxx_classes(const cxx_class *at, int n) {
     static const table none = {NULL, 0};
     text t = {NULL, 0, 0};
@@ -96,7 +103,7 @@ void write_cxx_classes(const cxx_class *at, int n) {
         put_options(&t, &none, at[i].make);
         put(&t, "}\n");
         if (at[i].call) {
-            put_cxx_results(&t, at[i].call);
+            if (results_are_new(at, i)) put_cxx_results(&t, at[i].call);
             put_cxx_row(&t, &none, at[i].call);
         }
         put_class(&t, &at[i]);

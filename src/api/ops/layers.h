@@ -620,6 +620,53 @@ TN_USE_RESULT TN_API tn_tensor *tnp_cosine_similarity(tn_tensor *x1, tn_tensor *
     .dim = 1, .eps = 1e-08, .x1 = x1_, .x2 = __VA_ARGS__))
 #endif
 
+/* --- norms that are composed of other rows: over groups of channels, and by the root of
+ * the mean square alone --- */
+
+/* Normalises each group of channels of each sample, then scales and shifts each channel.
+ * Y. Wu and K. He, Group Normalization, 2018.
+ *   schema  group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None,
+ *           float eps=1e-05) -> Tensor
+ *   shapes  input (N, C, *), weight (C), bias (C) -> (N, C, *), floating
+ *   example tn_group_norm(x, 3) */
+typedef struct tn_group_norm_args {
+    tn_tensor *weight, *bias;
+    double eps;
+    tn_tensor *input;
+    int64_t num_groups;
+    TNI_NAMED_OPTIONS
+} tn_group_norm_args;
+TN_USE_RESULT TN_API tn_tensor *tn_group_norm_at(const char *file, int line,
+    const tn_group_norm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_group_norm(tn_tensor *input, int64_t num_groups,
+    tn_tensor *weight, tn_tensor *bias, double eps);
+#ifndef __cplusplus
+#define tn_group_norm(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_group_norm, .eps = 1e-05, \
+    .input = input_, .num_groups = __VA_ARGS__))
+#endif
+
+/* input / sqrt(mean(input^2) + eps) * weight over the last dimensions.
+ * B. Zhang and R. Sennrich, Root Mean Square Layer Normalization, 2019.
+ *   schema  rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)
+ *           -> Tensor
+ *   shapes  input (*, normalized_shape) -> the same, floating or complex
+ *   example tn_rms_norm(x, TN_DIMS(3)) */
+typedef struct tn_rms_norm_args {
+    tn_tensor *weight;
+    tn_maybe eps;
+    tn_tensor *input;
+    tn_ints normalized_shape;
+    TNI_NAMED_OPTIONS
+} tn_rms_norm_args;
+TN_USE_RESULT TN_API tn_tensor *tn_rms_norm_at(const char *file, int line,
+    const tn_rms_norm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_rms_norm(tn_tensor *input, tn_ints normalized_shape,
+    tn_tensor *weight, tn_maybe eps);
+#ifndef __cplusplus
+#define tn_rms_norm(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_rms_norm, .eps = TN_NO_FLOAT, \
+    .input = input_, .normalized_shape = __VA_ARGS__))
+#endif
+
 /* --- the windows of a plane as columns (F.unfold) and the sum of columns back into a plane
  * (F.fold): each is the other's gradient --- */
 

@@ -1947,6 +1947,23 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one glu_gate(te
     tensor_ref gate, site at = site()) {
     return K::call(tn_glu_gate_at, at, {self.value, gate.value});
 }
+struct group_norm_options {
+    typedef group_norm_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(double, eps, 1e-05)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one group_norm(tensor_ref input,
+    integer num_groups, tensor_ref weight = tensor_ref(), tensor_ref bias = tensor_ref(),
+    double eps = 1e-05, site at = site()) {
+    return K::call(tn_group_norm_at, at, {weight.value, bias.value, eps, input.value,
+        num_groups.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one group_norm(tensor_ref input,
+    integer num_groups, group_norm_options o, site at = site()) {
+    return K::call(tn_group_norm_at, at, {o.weight.value, o.bias.value, o.eps, input.value,
+        num_groups.value});
+}
 template <class K = as_objects> inline typename K::one gt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_gt_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -4112,6 +4129,21 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one reshape(ten
     int_list shape, site at = site()) {
     return K::call(tn_reshape_at, at, {self.value, shape.value});
 }
+struct rms_norm_options {
+    typedef rms_norm_options self_;
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_maybe, eps, TN_NO_FLOAT)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rms_norm(tensor_ref input,
+    int_list normalized_shape, tensor_ref weight = tensor_ref(), tn_maybe eps = TN_NO_FLOAT,
+    site at = site()) {
+    return K::call(tn_rms_norm_at, at, {weight.value, eps, input.value, normalized_shape.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rms_norm(tensor_ref input,
+    int_list normalized_shape, rms_norm_options o, site at = site()) {
+    return K::call(tn_rms_norm_at, at, {o.weight.value, o.eps, input.value,
+        normalized_shape.value});
+}
 struct roll_options {
     typedef roll_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -5439,6 +5471,7 @@ TNI_TN_END
 #define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_glu(...) tn::glu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_glu_gate(...) tn::glu_gate<tn::detail::as_c>(__VA_ARGS__)
+#define tn_group_norm(...) tn::group_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
@@ -5716,6 +5749,7 @@ TNI_TN_END
 #define tn_resample(...) tn::resample<tn::detail::as_c>(__VA_ARGS__)
 #define tn_resample_input_grad(...) tn::resample_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_reshape(...) tn::reshape<tn::detail::as_c>(__VA_ARGS__)
+#define tn_rms_norm(...) tn::rms_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_roll(...) tn::roll<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round(...) tn::round<tn::detail::as_c>(__VA_ARGS__)
 #define tn_round_(...) tn::round_<tn::detail::as_c>(__VA_ARGS__)

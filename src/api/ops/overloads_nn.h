@@ -1608,6 +1608,65 @@ template <class K> class dropout3d : public detail::module_of<K, tn_nn_dropout3d
 typedef rows::dropout3d<detail::as_objects> dropout3d;
 }
 namespace nn {
+struct alpha_dropout_options {
+    typedef alpha_dropout_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class alpha_dropout : public detail::module_of<K, tn_nn_alpha_dropout_self> {
+  public:
+    explicit alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit alpha_dropout(alpha_dropout_options o, site at = site::here()) {
+        const tn_nn_alpha_dropout_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit alpha_dropout(const nn::module &m, site at = site::here()) {
+        this->same(m, "alpha_dropout", at);
+    }
+};
+}
+typedef rows::alpha_dropout<detail::as_objects> alpha_dropout;
+}
+namespace nn {
+struct feature_alpha_dropout_options {
+    typedef feature_alpha_dropout_options self_;
+    TNI_OPTION(double, p, 0.5)
+    TNI_OPTION(flag, inplace, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class feature_alpha_dropout : public detail::module_of<K,
+    tn_nn_feature_alpha_dropout_self> {
+  public:
+    explicit feature_alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_feature_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
+        this->made(tn_nn_feature_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit feature_alpha_dropout(feature_alpha_dropout_options o, site at = site::here()) {
+        const tn_nn_feature_alpha_dropout_args a = {o.p, o.inplace.value, o.dtype, o.device, 0};
+        this->made(tn_nn_feature_alpha_dropout_at(at.file, at.line, &a));
+    }
+    explicit feature_alpha_dropout(const nn::module &m, site at = site::here()) {
+        this->same(m, "feature_alpha_dropout", at);
+    }
+};
+}
+typedef rows::feature_alpha_dropout<detail::as_objects> feature_alpha_dropout;
+}
+namespace nn {
 struct identity_options {
     typedef identity_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -2778,6 +2837,75 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct group_norm_options {
+    typedef group_norm_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class group_norm : public detail::module_of<K, tn_nn_group_norm_self> {
+  public:
+    explicit group_norm(integer num_groups, integer num_channels, first_option<double> eps = 1e-05,
+        flag affine = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_group_norm_args a = {eps.value, affine.value, bias.value, dtype, device,
+            num_groups.value, num_channels.value};
+        this->made(tn_nn_group_norm_at(at.file, at.line, &a));
+    }
+    explicit group_norm(integer num_groups, integer num_channels, group_norm_options o,
+        site at = site::here()) {
+        const tn_nn_group_norm_args a = {o.eps, o.affine.value, o.bias.value, o.dtype, o.device,
+            num_groups.value, num_channels.value};
+        this->made(tn_nn_group_norm_at(at.file, at.line, &a));
+    }
+    explicit group_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "group_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_group_norm_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_group_norm_self::bias); }
+};
+}
+typedef rows::group_norm<detail::as_objects> group_norm;
+}
+namespace nn {
+struct rms_norm_options {
+    typedef rms_norm_options self_;
+    TNI_OPTION(tn_maybe, eps, TN_NO_FLOAT)
+    TNI_OPTION(flag, elementwise_affine, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
+  public:
+    explicit rms_norm(int_list normalized_shape, tn_maybe eps = TN_NO_FLOAT,
+        flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rms_norm_args a = {eps, elementwise_affine.value, dtype, device,
+            normalized_shape.value};
+        this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
+    }
+    explicit rms_norm(int_list normalized_shape, rms_norm_options o, site at = site::here()) {
+        const tn_nn_rms_norm_args a = {o.eps, o.elementwise_affine.value, o.dtype, o.device,
+            normalized_shape.value};
+        this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
+    }
+    explicit rms_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "rms_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_rms_norm_self::weight); }
+};
+}
+typedef rows::rms_norm<detail::as_objects> rms_norm;
+}
+namespace nn {
 struct constant_pad1d_options {
     typedef constant_pad1d_options self_;
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -3924,6 +4052,7 @@ struct lstm_options {
     TNI_OPTION(flag, batch_first, false)
     TNI_OPTION(double, dropout, 0)
     TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(integer, proj_size, 0)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
@@ -3962,15 +4091,17 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
   public:
     explicit lstm(integer input_size, integer hidden_size, integer num_layers = 1,
         flag bias = true, flag batch_first = false, double dropout = 0, flag bidirectional = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        integer proj_size = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_lstm_args a = {num_layers.value, bias.value, batch_first.value, dropout,
-            bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+            bidirectional.value, proj_size.value, dtype, device, input_size.value,
+            hidden_size.value};
         this->made(tn_nn_lstm_at(at.file, at.line, &a));
     }
     explicit lstm(integer input_size, integer hidden_size, lstm_options o, site at = site::here()) {
         const tn_nn_lstm_args a = {o.num_layers.value, o.bias.value, o.batch_first.value,
-            o.dropout, o.bidirectional.value, o.dtype, o.device, input_size.value,
-            hidden_size.value};
+            o.dropout, o.bidirectional.value, o.proj_size.value, o.dtype, o.device,
+            input_size.value, hidden_size.value};
         this->made(tn_nn_lstm_at(at.file, at.line, &a));
     }
     explicit lstm(const nn::module &m, site at = site::here()) {
@@ -3987,6 +4118,321 @@ template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
 };
 }
 typedef rows::lstm<detail::as_objects> lstm;
+}
+namespace nn {
+struct gru_options {
+    typedef gru_options self_;
+    TNI_OPTION(integer, num_layers, 1)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct output_h_n {
+    tensor output, h_n;
+};
+template <>
+struct detail::in_objects<tn_output_h_n> {
+    typedef output_h_n type;
+    static type made(const tn_output_h_n &c) {
+        type r = {tensor::take(c.output), tensor::take(c.h_n)};
+        return r;
+    }
+    static type borrowed(const tn_output_h_n &c) {
+        type r = {tensor(c.output), tensor(c.h_n)};
+        return r;
+    }
+};
+namespace nn {
+struct gru_forward_options {
+    typedef gru_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type gru_forward(tn_module *module, tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_gru_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type gru_forward(tn_module *module, tensor_ref input, gru_forward_options o, site at = site()) {
+    return K::call(tn_nn_gru_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gru : public detail::module_of<K, tn_nn_gru_self> {
+  public:
+    explicit gru(integer input_size, integer hidden_size, integer num_layers = 1, flag bias = true,
+        flag batch_first = false, double dropout = 0, flag bidirectional = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gru_args a = {num_layers.value, bias.value, batch_first.value, dropout,
+            bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+        this->made(tn_nn_gru_at(at.file, at.line, &a));
+    }
+    explicit gru(integer input_size, integer hidden_size, gru_options o, site at = site::here()) {
+        const tn_nn_gru_args a = {o.num_layers.value, o.bias.value, o.batch_first.value, o.dropout,
+            o.bidirectional.value, o.dtype, o.device, input_size.value, hidden_size.value};
+        this->made(tn_nn_gru_at(at.file, at.line, &a));
+    }
+    explicit gru(const nn::module &m, site at = site::here()) {
+        this->same(m, "gru", at);
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        tensor_ref hx = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_gru_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        gru_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_gru_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::gru<detail::as_objects> gru;
+}
+namespace nn {
+struct rnn_options {
+    typedef rnn_options self_;
+    TNI_OPTION(integer, num_layers, 1)
+    TNI_OPTION(tn_nonlinearity, nonlinearity, TN_NONLINEARITY_TANH)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(double, dropout, 0)
+    TNI_OPTION(flag, bidirectional, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct rnn_forward_options {
+    typedef rnn_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type rnn_forward(tn_module *module, tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_rnn_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_output_h_n>::type rnn_forward(tn_module *module, tensor_ref input, rnn_forward_options o, site at = site()) {
+    return K::call(tn_nn_rnn_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class rnn : public detail::module_of<K, tn_nn_rnn_self> {
+  public:
+    explicit rnn(integer input_size, integer hidden_size, integer num_layers = 1,
+        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, flag bias = true,
+        flag batch_first = false, double dropout = 0, flag bidirectional = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rnn_args a = {num_layers.value, nonlinearity, bias.value, batch_first.value,
+            dropout, bidirectional.value, dtype, device, input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_at(at.file, at.line, &a));
+    }
+    explicit rnn(integer input_size, integer hidden_size, rnn_options o, site at = site::here()) {
+        const tn_nn_rnn_args a = {o.num_layers.value, o.nonlinearity, o.bias.value,
+            o.batch_first.value, o.dropout, o.bidirectional.value, o.dtype, o.device,
+            input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_at(at.file, at.line, &a));
+    }
+    explicit rnn(const nn::module &m, site at = site::here()) {
+        this->same(m, "rnn", at);
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        tensor_ref hx = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_rnn_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::template many<tn_output_h_n>::type operator()(tensor_ref input,
+        rnn_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_rnn_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::rnn<detail::as_objects> rnn;
+}
+namespace nn {
+struct rnn_cell_options {
+    typedef rnn_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_nonlinearity, nonlinearity, TN_NONLINEARITY_TANH)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct rnn_cell_forward_options {
+    typedef rnn_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one rnn_cell_forward(tn_module *module,
+    tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_rnn_cell_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one rnn_cell_forward(tn_module *module,
+    tensor_ref input, rnn_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_rnn_cell_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class rnn_cell : public detail::module_of<K, tn_nn_rnn_cell_self> {
+  public:
+    explicit rnn_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_rnn_cell_args a = {bias.value, nonlinearity, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_rnn_cell_at(at.file, at.line, &a));
+    }
+    explicit rnn_cell(integer input_size, integer hidden_size, rnn_cell_options o,
+        site at = site::here()) {
+        const tn_nn_rnn_cell_args a = {o.bias.value, o.nonlinearity, o.dtype, o.device,
+            input_size.value, hidden_size.value};
+        this->made(tn_nn_rnn_cell_at(at.file, at.line, &a));
+    }
+    explicit rnn_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "rnn_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_rnn_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_rnn_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_rnn_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_rnn_cell_self::bias_hh); }
+    typename K::one operator()(tensor_ref input, tensor_ref hx = tensor_ref(),
+        site at = site::here()) const {
+        return K::call(tn_nn_rnn_cell_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, rnn_cell_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_rnn_cell_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::rnn_cell<detail::as_objects> rnn_cell;
+}
+namespace nn {
+struct lstm_cell_options {
+    typedef lstm_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct h_n_c_n {
+    tensor h_n, c_n;
+};
+template <>
+struct detail::in_objects<tn_h_n_c_n> {
+    typedef h_n_c_n type;
+    static type made(const tn_h_n_c_n &c) {
+        type r = {tensor::take(c.h_n), tensor::take(c.c_n)};
+        return r;
+    }
+    static type borrowed(const tn_h_n_c_n &c) {
+        type r = {tensor(c.h_n), tensor(c.c_n)};
+        return r;
+    }
+};
+namespace nn {
+struct lstm_cell_forward_options {
+    typedef lstm_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, h, tensor_ref())
+    TNI_OPTION(tensor_ref, c, tensor_ref())
+};
+template <class K = as_objects> inline typename K::template many<tn_h_n_c_n>::type lstm_cell_forward(tn_module *module, tensor_ref input, tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_lstm_cell_forward_at, at, {h.value, c.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_h_n_c_n>::type lstm_cell_forward(tn_module *module, tensor_ref input, lstm_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_lstm_cell_forward_at, at, {o.h.value, o.c.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class lstm_cell : public detail::module_of<K, tn_nn_lstm_cell_self> {
+  public:
+    explicit lstm_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_lstm_cell_args a = {bias.value, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_lstm_cell_at(at.file, at.line, &a));
+    }
+    explicit lstm_cell(integer input_size, integer hidden_size, lstm_cell_options o,
+        site at = site::here()) {
+        const tn_nn_lstm_cell_args a = {o.bias.value, o.dtype, o.device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_lstm_cell_at(at.file, at.line, &a));
+    }
+    explicit lstm_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "lstm_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_lstm_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_lstm_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_lstm_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_lstm_cell_self::bias_hh); }
+    typename K::template many<tn_h_n_c_n>::type operator()(tensor_ref input,
+        tensor_ref h = tensor_ref(), tensor_ref c = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_lstm_cell_forward_at, at, {h.value, c.value, this->p_, input.value});
+    }
+    typename K::template many<tn_h_n_c_n>::type operator()(tensor_ref input,
+        lstm_cell_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_lstm_cell_forward_at, at, {o.h.value, o.c.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::lstm_cell<detail::as_objects> lstm_cell;
+}
+namespace nn {
+struct gru_cell_options {
+    typedef gru_cell_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct gru_cell_forward_options {
+    typedef gru_cell_forward_options self_;
+    TNI_OPTION(tensor_ref, hx, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one gru_cell_forward(tn_module *module,
+    tensor_ref input, tensor_ref hx = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_gru_cell_forward_at, at, {hx.value, module, input.value});
+}
+template <class K = as_objects> inline typename K::one gru_cell_forward(tn_module *module,
+    tensor_ref input, gru_cell_forward_options o, site at = site()) {
+    return K::call(tn_nn_gru_cell_forward_at, at, {o.hx.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class gru_cell : public detail::module_of<K, tn_nn_gru_cell_self> {
+  public:
+    explicit gru_cell(integer input_size, integer hidden_size, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_gru_cell_args a = {bias.value, dtype, device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_gru_cell_at(at.file, at.line, &a));
+    }
+    explicit gru_cell(integer input_size, integer hidden_size, gru_cell_options o,
+        site at = site::here()) {
+        const tn_nn_gru_cell_args a = {o.bias.value, o.dtype, o.device, input_size.value,
+            hidden_size.value};
+        this->made(tn_nn_gru_cell_at(at.file, at.line, &a));
+    }
+    explicit gru_cell(const nn::module &m, site at = site::here()) {
+        this->same(m, "gru_cell", at);
+    }
+    tensor weight_ih() const { return this->part_at(&tn_nn_gru_cell_self::weight_ih); }
+    tensor weight_hh() const { return this->part_at(&tn_nn_gru_cell_self::weight_hh); }
+    tensor bias_ih() const { return this->part_at(&tn_nn_gru_cell_self::bias_ih); }
+    tensor bias_hh() const { return this->part_at(&tn_nn_gru_cell_self::bias_hh); }
+    typename K::one operator()(tensor_ref input, tensor_ref hx = tensor_ref(),
+        site at = site::here()) const {
+        return K::call(tn_nn_gru_cell_forward_at, at, {hx.value, this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, gru_cell_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_gru_cell_forward_at, at, {o.hx.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::gru_cell<detail::as_objects> gru_cell;
 }
 namespace nn {
 struct pixel_shuffle_options {
@@ -4572,6 +5018,9 @@ TNI_TN_END
 #define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout3d(...) tn::nn::rows::dropout3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_alpha_dropout(...) tn::nn::rows::alpha_dropout<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_feature_alpha_dropout(...) \
+    tn::nn::rows::feature_alpha_dropout<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_identity(...) tn::nn::rows::identity<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_flatten(...) tn::nn::rows::flatten<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_cross_entropy_loss(...) \
@@ -4650,6 +5099,8 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad1d(...) \
     tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad2d(...) \
@@ -4709,6 +5160,16 @@ TNI_TN_END
     tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gru(...) tn::nn::rows::gru<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gru_forward(...) tn::nn::gru_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_rnn(...) tn::nn::rows::rnn<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rnn_forward(...) tn::nn::rnn_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_rnn_cell(...) tn::nn::rows::rnn_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rnn_cell_forward(...) tn::nn::rnn_cell_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_lstm_cell(...) tn::nn::rows::lstm_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_lstm_cell_forward(...) tn::nn::lstm_cell_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_gru_cell(...) tn::nn::rows::gru_cell<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_gru_cell_forward(...) tn::nn::gru_cell_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_pixel_shuffle(...) tn::nn::rows::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_pixel_unshuffle(...) \
     tn::nn::rows::pixel_unshuffle<tn::detail::as_c>(__VA_ARGS__).give()

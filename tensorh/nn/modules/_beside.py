@@ -19,7 +19,6 @@ OPTIONS = {
     "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
     "Hardtanh": {"min_value": (3, None), "max_value": (4, None)},
     "L1Loss": {"size_average": (0, None), "reduce": (1, None)},
-    "LSTM": {"proj_size": (7, 0)},
     "MarginRankingLoss": {"size_average": (1, None), "reduce": (2, None)},
     "MSELoss": {"size_average": (0, None), "reduce": (1, None)},
     "MultiLabelMarginLoss": {"size_average": (0, None), "reduce": (1, None)},
@@ -115,7 +114,6 @@ ATTRIBUTES = {
     },
     **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
     "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
-    "LSTM": {"proj_size": Only(0)},
     "MultiheadAttention": {
         "_qkv_same_embed_dim": Only(True),
         "add_zero_attn": Only(False),

@@ -90,13 +90,31 @@ def _load_batch_norm(self, state_dict, prefix, local_metadata, *others):
 def _all_weights(self):
     """The parameters, a list for each layer and direction."""
     kinds = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else [])
+    kinds += ["weight_hr"] if self.proj_size else []
     ends = ("", "_reverse") if self.bidirectional else ("",)
     each = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in ends]
     return [[getattr(self, kind + end) for kind in kinds] for end in each]
 
 
-def _init_lstm(self, *args, **kwargs):
-    _beside.init(self, *args, **kwargs)
+def _init_recurrent(self, *args, **kwargs):
+    given = dict(zip(self._options, args, strict=False)) | kwargs
+    hidden, proj = given.get("hidden_size"), given.get("proj_size", 0)
+    if "proj_size" in kwargs and "proj_size" not in self._options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+    if type(hidden) is int and hidden <= 0:
+        raise ValueError("hidden_size must be greater than zero")
+    if type(given.get("num_layers")) is int and given["num_layers"] <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj and type(proj) is int and type(hidden) is int and not 0 <= proj < hidden:
+        raise ValueError(
+            "proj_size should be a positive integer or zero to disable projections"
+            if proj < 0
+            else "proj_size has to be smaller than hidden_size"
+        )
+    kind = given.get("nonlinearity", "tanh")
+    if kind not in ("tanh", "relu"):
+        raise ValueError(f"Unknown nonlinearity '{kind}'. Select from 'tanh' or 'relu'.")
+    self._row_init(*args, **kwargs)
     self.__dict__["dropout"] = float(self.dropout)
     if self.dropout > 0 and self.num_layers == 1:
         warnings.warn(
@@ -154,6 +172,9 @@ def _implicit(name):
 def _recurrent_forward(self, input, hx=None):
     """The row's forward, also of a PackedSequence."""
     if type(input) is tuple or not isinstance(input, tuple):
+        if isinstance(input, _C.Tensor) and input.dim() not in (2, 3):
+            kind = self.mode.partition("_")[0]
+            raise ValueError(f"{kind}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         return _C._Module._row_forward(self, input, hx)
     from ..utils.rnn import packed_forward
 
@@ -195,6 +216,20 @@ def _with_indices(name, options):
     return {"__init__": init, "_otherwise": otherwise}
 
 
+def _cell_forward(self, input, hx=None):
+    if isinstance(input, _C.Tensor) and input.dim() not in (1, 2):
+        raise ValueError(
+            f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead"
+        )
+    return _C._Module._row_forward(self, input, hx)
+
+
+_RECURRENT = {
+    "__init__": _init_recurrent,
+    "forward": _recurrent_forward,
+    "flatten_parameters": lambda self: None,
+    "all_weights": property(_all_weights),
+}
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -205,12 +240,15 @@ _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
     "GaussianNLLLoss": _by_function("gaussian_nll_loss", "full eps reduction"),
     "KLDivLoss": _by_function("kl_div", "reduction log_target"),
-    "LSTM": {
-        "__init__": _init_lstm,
-        "forward": _recurrent_forward,
-        "mode": "LSTM",
-        "flatten_parameters": lambda self: None,
-        "all_weights": property(_all_weights),
+    "LSTM": {**_RECURRENT, "mode": "LSTM"},
+    "LSTMCell": {"forward": _cell_forward},
+    "GRUCell": {"forward": _cell_forward},
+    "RNNCell": {"forward": _cell_forward},
+    "GRU": {**_RECURRENT, "mode": "GRU", "proj_size": 0},
+    "RNN": {
+        **_RECURRENT,
+        "mode": property(lambda self: "RNN_" + self.nonlinearity.upper()),
+        "proj_size": 0,
     },
     "Hardtanh": {"__init__": _init_hardtanh},
     "Softmax": _implicit("softmax"),
