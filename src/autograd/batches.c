@@ -124,13 +124,13 @@ static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_t
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
-static bool vmap_begin(tni_block *b, int64_t size, tn_randomness randomness) {
-    static const char bad[] = "tn_vmap_begin: the randomness is none of tn_randomness";
+/* what: the function that the program called, for messages; of the next two as well. */
+static bool vmap_begin(tni_block *b, const char *what, int64_t size, tn_randomness randomness) {
     tni_batch *batch;
     if (size < 0 || size > TNI_MOST)
-        return tni_error(b, TN_INVALID, "tn_vmap_begin: a batch of %lld samples", (long long)size);
+        return tni_error(b, TN_INVALID, "%s: a batch of %lld samples", what, (long long)size);
     if ((int)randomness < TN_RANDOM_ERROR || randomness > TN_RANDOM_DIFFERENT)
-        return tni_error(b, TN_INVALID, "%s", bad);
+        return tni_error(b, TN_INVALID, "%s: the randomness is none of tn_randomness", what);
     batch = (tni_batch *)tni_need(b, (int64_t)sizeof *batch);
     if (!batch) return false;
     batch->outer = tni_calls(b)->batch;
@@ -145,7 +145,8 @@ static bool vmap_begin(tni_block *b, int64_t size, tn_randomness randomness) {
 
 TN_API bool tn_vmap_begin_at(const char *file, int line, int64_t size, tn_randomness randomness) {
     tni_block *b = tni_here();
-    return tni_enter(b, file, line) && tni_leave(b, vmap_begin(b, size, randomness));
+    return tni_enter(b, file, line) &&
+           tni_leave(b, vmap_begin(b, "tn_vmap_begin", size, randomness));
 }
 
 TN_API bool tn_vmap_end(void) {
@@ -179,18 +180,18 @@ static tni_batch *vmap_asked(tni_block *b, const char *what, const tn_tensor *t,
     return NULL;
 }
 
-static tn_tensor *vmap_enter(tni_block *b, tn_tensor *t, int64_t dim) {
-    tni_batch *batch = vmap_asked(b, "tn_batched", t, &dim, 0);
+static tn_tensor *vmap_enter(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
+    tni_batch *batch = vmap_asked(b, what, t, &dim, 0);
     const int64_t first = 0;
     tn_tensor *whole, *sample = NULL;
     if (!batch) return NULL;
     if (t->size[dim] != batch->size) {
-        tni_error(b, TN_INVALID, "tn_batched: dimension %lld has size %lld, the batch %lld samples",
+        tni_error(b, TN_INVALID, "%s: dimension %lld has size %lld, the batch %lld samples", what,
                   (long long)dim, (long long)t->size[dim], (long long)batch->size);
         return NULL;
     }
     if (tni_whole_of(batch, t)) {
-        tni_error(b, TN_INVALID, "tn_batched: the tensor is a sample of this batch already");
+        tni_error(b, TN_INVALID, "%s: the tensor is a sample of this batch already", what);
         return NULL;
     }
     tni_calls(b)->batch = batch->outer;
@@ -206,12 +207,12 @@ static tn_tensor *vmap_enter(tni_block *b, tn_tensor *t, int64_t dim) {
 TN_API tn_tensor *tn_batched_at(const char *file, int line, tn_tensor *t, int64_t dim) {
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return NULL;
-    t = vmap_enter(b, t, dim);
+    t = vmap_enter(b, "tn_batched", t, dim);
     return tni_leave(b, t != NULL) ? t : NULL;
 }
 
-static tn_tensor *vmap_exit(tni_block *b, tn_tensor *t, int64_t dim) {
-    tni_batch *batch = vmap_asked(b, "tn_unbatched", t, &dim, 1);
+static tn_tensor *vmap_exit(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
+    tni_batch *batch = vmap_asked(b, what, t, &dim, 1);
     const int64_t first = 0;
     int64_t mark;
     if (!batch) return NULL;
@@ -228,7 +229,7 @@ static tn_tensor *vmap_exit(tni_block *b, tn_tensor *t, int64_t dim) {
 TN_API tn_tensor *tn_unbatched_at(const char *file, int line, tn_tensor *t, int64_t dim) {
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return NULL;
-    t = vmap_exit(b, t, dim);
+    t = vmap_exit(b, "tn_unbatched", t, dim);
     return tni_leave(b, t != NULL) ? t : NULL;
 }
 
@@ -310,14 +311,14 @@ static bool vmap_function(tni_block *b, tn_vmap_fn fn, tn_tensors in, const int6
                           tn_tensor **sample, tn_tensor **out, int64_t nout, void *user) {
     for (int64_t i = 0; i < in.n; i++) {
         const int64_t dim = in_dims ? in_dims[i] : 0;
-        sample[i] = dim == TN_NONE ? in.at[i] : vmap_enter(b, in.at[i], dim);
+        sample[i] = dim == TN_NONE ? in.at[i] : vmap_enter(b, "tn_vmap", in.at[i], dim);
         if (dim != TN_NONE && !sample[i]) return false;
     }
     if (!fn(sample, out, user) || b->failed)
         return !b->failed && tni_error(b, TN_INVALID, "tn_vmap: the function failed");
     for (int64_t k = 0; k < nout; k++) {
         if (!out[k]) return tni_error(b, TN_INVALID, "tn_vmap: result %lld is NULL", (long long)k);
-        if (!(out[k] = vmap_exit(b, out[k], 0))) return false;
+        if (!(out[k] = vmap_exit(b, "tn_vmap", out[k], 0))) return false;
     }
     return true;
 }
@@ -341,7 +342,7 @@ TN_API bool tn_vmap_at(const char *file, int line, tn_vmap_fn fn, tn_tensors in,
         !(sample = (tn_tensor **)tni_need(b, bytes)))
         return tni_leave(b, false);
     mark = tni_begin(b);
-    ok = mark >= 0 && vmap_begin(b, size, randomness) &&
+    ok = mark >= 0 && vmap_begin(b, "tn_vmap", size, randomness) &&
          vmap_function(b, fn, in, in_dims, sample, out, nout, user);
     while (tni_calls(b)->batch != before && tn_vmap_end()) {}
     for (int64_t k = 0; k < nout; k++) {

@@ -11,9 +11,9 @@
 
 static bool rrelu_bounds(tn_frame *f, double lower, double upper) {
     if (!(lower - lower == 0))
-        return tn_fail(f, TN_INVALID, "rrelu: lower bound must be finite, got %g", lower);
+        return tn_fail(f, TN_INVALID, "lower bound must be finite, got %g", lower);
     if (!(upper - upper == 0))
-        return tn_fail(f, TN_INVALID, "rrelu: upper bound must be finite, got %g", upper);
+        return tn_fail(f, TN_INVALID, "upper bound must be finite, got %g", upper);
     return lower <= upper ||
            tn_fail(f, TN_INVALID, "Lower bound should be less than or equal to the upper bound");
 }
