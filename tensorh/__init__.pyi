@@ -77,6 +77,8 @@ def arctanh(input, *, out=None) -> _Any: ...
 from ._functions import arctanh_ as arctanh_
 from ._functions.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from ._functions.indexing import argwhere as argwhere
+from ._functions.shapes import as_strided_ as as_strided_
+from ._functions.shapes import as_strided_copy as as_strided_copy
 from ._functions.creation import asarray as asarray
 from ._functions.elements import asinh as asinh
 from ._functions import asinh_ as asinh_
@@ -107,9 +109,12 @@ concatenate: _Any
 from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
 from ._functions.products import cross as cross
+from ._functions.shapes import detach_ as detach_
+from ._functions.shapes import detach_copy as detach_copy
 from ._functions.shapes import diag as diag
 from ._functions.shapes import diag_embed as diag_embed
 from ._functions.shapes import diagflat as diagflat
+from ._functions.shapes import diagonal_copy as diagonal_copy
 from ._functions.shapes import diagonal_scatter as diagonal_scatter
 from ._functions.reductions import diff as diff
 from ._functions.reductions import dist as dist
@@ -120,6 +125,7 @@ from ._functions.shapes import dstack as dstack
 e: _Any
 from ._functions.products import einsum as einsum
 from ._functions.creation import empty_strided as empty_strided
+from ._functions.shapes import expand_copy as expand_copy
 from ._functions.elements import fill as fill
 from ._functions.dtypes import finfo as finfo
 fix: _Any
@@ -177,6 +183,7 @@ not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
 ops: _Any
+from ._functions.shapes import permute_copy as permute_copy
 pi: _Any
 from ._functions.creation import polar as polar
 from ._functions.elements import positive as positive
@@ -185,6 +192,7 @@ from ._functions.creation import randint_like as randint_like
 range: _Any
 from ._functions.shapes import ravel as ravel
 from ._functions.shapes import repeat_interleave as repeat_interleave
+from ._functions.shapes import resize_as_ as resize_as_
 from ._functions.dtypes import resolve_conj as resolve_conj
 def resolve_neg(input) -> _Any: ...
 from ._functions.dtypes import result_type as result_type
@@ -193,23 +201,30 @@ def row_stack(tensors, *, out=None) -> _Any: ...
 from .serialization import save as save
 from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
+from ._functions.shapes import select_copy as select_copy
 from ._functions.shapes import select_scatter as select_scatter
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions
 from ._functions.settings import set_rng_state as set_rng_state
+from ._functions.shapes import slice_copy as slice_copy
 from ._functions.shapes import slice_scatter as slice_scatter
+from ._functions.shapes import split_copy as split_copy
+from ._functions.shapes import split_with_sizes_copy as split_with_sizes_copy
+from ._functions.shapes import squeeze_copy as squeeze_copy
 from ._functions.reductions import std_mean as std_mean
 from ._functions.spectra import stft as stft
 subtract: _Any
 subtract_: _Any
 swapaxes: _Any
 swapdims: _Any
+from ._functions.shapes import t_copy as t_copy
 from ._functions.indexing import take as take
 from ._functions.shapes import tensor_split as tensor_split
 from ._functions.products import tensordot as tensordot
 from ._functions.shapes import tile as tile
 from ._functions.reductions import trace as trace
+from ._functions.shapes import transpose_copy as transpose_copy
 from ._functions.reductions import trapezoid as trapezoid
 def trapz(y, x=None, *, dx=None, dim=-1) -> _Any: ...
 from ._functions.shapes import tril_indices as tril_indices
@@ -217,15 +232,21 @@ from ._functions.shapes import triu_indices as triu_indices
 true_divide: _Any
 true_divide_: _Any
 from ._functions.settings import typename as typename
+from ._functions.shapes import unbind_copy as unbind_copy
+from ._functions.shapes import unfold_copy as unfold_copy
 from ._functions.reductions import unique as unique
 from ._functions.reductions import unique_consecutive as unique_consecutive
 from ._functions.indexing import unravel_index as unravel_index
 unsafe_chunk: _Any
 unsafe_split: _Any
 unsafe_split_with_sizes: _Any
+from ._functions.shapes import unsqueeze_copy as unsqueeze_copy
 from ._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
 from ._functions.creation import vander as vander
 from ._functions.products import vdot as vdot
+from ._functions.shapes import view_as_complex_copy as view_as_complex_copy
+from ._functions.shapes import view_as_real_copy as view_as_real_copy
+from ._functions.shapes import view_copy as view_copy
 from ._vmap import vmap as vmap
 from ._functions.shapes import vsplit as vsplit
 from ._functions.shapes import vstack as vstack

@@ -36,7 +36,7 @@ LEFT_OUT = (
      r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
      "an inner function of torch: another name is public"),
     (r"\w*Storage$|storage_type|const_data_ptr|"
-     r"is_shared|share_memory_|set_$|resize_?$|module_load|map2?_$|swap_tensors",
+     r"is_shared|share_memory_|set_$|resize(_as)?$|module_load|map2?_$|swap_tensors",
      "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
@@ -112,27 +112,26 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase
-as_strided_ autocast_decrement_nesting autocast_increment_nesting
+autocast_decrement_nesting autocast_increment_nesting
 bilinear clear_autocast_cache conv_tbc corrcoef
-cov ctc_loss cumulative_trapezoid detach_ embedding_bag
-empty_permuted from_file get_autocast_cpu_dtype
+cov ctc_loss cumulative_trapezoid embedding_bag
+from_file get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient histc histogram histogramdd i0 i0_ igamma
 igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
 is_inference
-multinomial nonzero_static
+multinomial
 pdist renorm
-resize_as_ set_anomaly_enabled set_autocast_cache_enabled
+set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
     "Tensor": """
-__cuda_array_interface__ corrcoef cov dim_order grad_dtype
+__cuda_array_interface__ corrcoef cov grad_dtype
 histc histogram i0 i0_ igamma igamma_ igammac igammac_
-multinomial new_empty_strided
-nonzero_static pin_memory record_stream renorm renorm_ resize_as
-resize_as_
+multinomial
+pin_memory record_stream renorm renorm_
 """,
     "torch.linalg": """
 eig eigvals ldl_factor ldl_factor_ex ldl_solve
@@ -183,7 +182,7 @@ TENSOR_LEFT_OUT = """
 ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
 hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia is_shared
 is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
-q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_ resize_as_sparse_
+q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_as resize_as_sparse_
 row_indices set_ share_memory_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
 sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor to_sparse
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values

@@ -68,17 +68,6 @@ def meshgrid(*tensors, indexing=None):
     return _row("meshgrid")(tensors, indexing=indexing)
 
 
-@_for("view")
-def view(input, dtype):
-    if dtype is input.dtype:
-        return _row("view")(input, input.shape)
-    if not isinstance(dtype, _C.dtype):
-        return NotImplemented
-    raise NotImplementedError(
-        "view() as another dtype is planned; x.numpy().view(..) has the same memory"
-    )
-
-
 @_for("movedim")
 def movedim(input, source, destination):
     return _row("movedim")(input, (source,), (destination,))

@@ -329,9 +329,11 @@ ALIASES = {
 LATER = """
 acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_ arcsinh
 arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bernoulli_ bincount
-conj_physical conj_physical_ cross cumsum_ diag diag_embed diagflat diagonal_scatter diff dist
+conj_physical conj_physical_ cross cumsum_ diag diag_embed diagflat diagonal_scatter diff
+dim_order dist
 dsplit fill_diagonal_ fliplr flipud float_power float_power_ ger hsplit index_copy index_copy_
 index_fill index_fill_ inner is_nonzero is_same_size istft kron lu msort nanmean nansum narrow_copy
+new_empty_strided resize_ resize_as_
 polygamma polygamma_ positive put put_ random_ ravel repeat_interleave reshape_as rot90
 select_scatter slice_scatter stft sum_to_size take tensor_split tile trace unique unique_consecutive vdot
 view_as vsplit where

@@ -1721,6 +1721,18 @@ TN_API tn_tensor *tnp_empty_like(tn_tensor *self, tn_dtype dtype, tn_device_id d
     return tn_empty_like_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_empty_permuted_at(const char *file, int line,
+    const tn_empty_permuted_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_empty_permuted, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_empty_permuted(tn_ints size, tn_ints physical_layout, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_empty_permuted_args a = {NULL, dtype, device, size, physical_layout};
+    return tn_empty_permuted_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_eq_at(const char *file, int line, const tn_eq_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_eq, TN_PLAIN, file, line, args, &r);
@@ -4835,6 +4847,17 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self) {
     return tn_nonzero_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_nonzero_static_at(const char *file, int line,
+    const tn_nonzero_static_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nonzero_static, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nonzero_static(tn_tensor *self, int64_t size, int64_t fill_value) {
+    const tn_nonzero_static_args a = {NULL, fill_value, self, size};
+    return tn_nonzero_static_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_norm, TN_PLAIN, file, line, args, &r);
@@ -6933,6 +6956,16 @@ TN_API tn_tensor *tn_view_as_real_at(const char *file, int line, const tn_view_a
 TN_API tn_tensor *tnp_view_as_real(tn_tensor *self) {
     const tn_view_as_real_args a = {self};
     return tn_view_as_real_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_view_dtype_at(const char *file, int line, const tn_view_dtype_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_view_dtype, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_view_dtype(tn_tensor *self, tn_dtype dtype) {
+    const tn_view_dtype_args a = {self, dtype};
+    return tn_view_dtype_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_where_at(const char *file, int line, const tn_where_args *args) {

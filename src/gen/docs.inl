@@ -435,6 +435,10 @@ static const char *const py_docs_comment[] = {
     /* empty_like */
     "Not initialised, with self's sizes, dtype and order of dimensions.\n"
     "self (*) -> (*)",
+    /* empty_permuted */
+    "A tensor whose elements are not initialised, and whose dimensions lie in memory in the order of\n"
+    "physical_layout, the outermost first.\n"
+    "-> size",
     /* eq */
     "self == other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -1265,6 +1269,10 @@ static const char *const py_docs_comment[] = {
     /* nonzero */
     "The indices of all nonzero elements, one row for each, in row-major order.\n"
     "self (n dimensions) -> (found, n) int64",
+    /* nonzero_static */
+    "The indices of the first `size` nonzero elements, one row for each, in row-major order; rows that\n"
+    "are left have fill_value. Its shape does not depend on data, as that of nonzero does.\n"
+    "self (n dimensions) -> (size, n) int64",
     /* norm */
     "torch.norm for a vector of any shape: linalg_vector_norm with ord = p (2 if absent).\n"
     "self (*) floating or complex -> real, self's shape without dim, 1 there when keepdim",
@@ -1800,6 +1808,11 @@ static const char *const py_docs_comment[] = {
     /* view_as_real */
     "The real and imaginary parts as a new last dimension of size 2. A view.\n"
     "self (*) complex -> (*, 2) real",
+    /* view_dtype */
+    "The same bytes as elements of another dtype: a view. If their sizes differ, the last dimension,\n"
+    "whose stride must be 1, becomes longer or shorter. It has no history: no gradient flows through\n"
+    "it to self.\n"
+    "self (*, n) -> (*, n self's bytes / dtype's bytes)",
     /* where */
     "self where condition is true, else other.\n"
     "(*) bool, (*), (*) -> broadcast",
@@ -1940,6 +1953,7 @@ static const char *const py_docs_place[] = {
     NULL /* embedding_dense_backward */,
     NULL /* empty */,
     NULL /* empty_like */,
+    NULL /* empty_permuted */,
     NULL /* eq */,
     NULL /* equal */,
     "special.erf" /* erf */,
@@ -2177,6 +2191,7 @@ static const char *const py_docs_place[] = {
     NULL /* nll_loss_input_grad */,
     NULL /* nll_loss_plain */,
     NULL /* nonzero */,
+    NULL /* nonzero_static */,
     NULL /* norm */,
     NULL /* normal */,
     "nn.functional.one_hot" /* one_hot */,
@@ -2333,6 +2348,7 @@ static const char *const py_docs_place[] = {
     NULL /* view */,
     NULL /* view_as_complex */,
     NULL /* view_as_real */,
+    NULL /* view_dtype */,
     NULL /* where */,
     "special.xlogy" /* xlogy */,
     NULL /* zero */,

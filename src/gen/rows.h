@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 521 };
+enum { TNI_ROW_COUNT = 524 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -255,6 +255,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_empty);
 TN_PRIV_DECLARE(tn_row, tni_row_empty);
 TN_PRIV_DECLARE(tn_gen, tni_gen_empty_like);
 TN_PRIV_DECLARE(tn_row, tni_row_empty_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_empty_permuted);
+TN_PRIV_DECLARE(tn_row, tni_row_empty_permuted);
 TN_PRIV_DECLARE(tn_gen, tni_gen_eq);
 TN_PRIV_DECLARE(tn_row, tni_row_eq);
 TN_PRIV_DECLARE(tn_gen, tni_gen_equal);
@@ -729,6 +731,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_plain);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_plain);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero_static);
+TN_PRIV_DECLARE(tn_row, tni_row_nonzero_static);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_normal);
@@ -1041,6 +1045,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_complex);
 TN_PRIV_DECLARE(tn_row, tni_row_view_as_complex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_real);
 TN_PRIV_DECLARE(tn_row, tni_row_view_as_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view_dtype);
+TN_PRIV_DECLARE(tn_row, tni_row_view_dtype);
 TN_PRIV_DECLARE(tn_gen, tni_gen_where);
 TN_PRIV_DECLARE(tn_row, tni_row_where);
 TN_PRIV_DECLARE(tn_gen, tni_gen_xlogy);

@@ -3,10 +3,11 @@
 from .. import _C
 from .._C import Tensor
 from ._marks import both, function, listed, members, method
-from ._out import with_out
+from ._out import with_out, written
 from .dtypes import _common, _kind
 
 _MANY = 60000  # tensors in a list, as the library has it
+_CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
 
 
 @both
@@ -419,3 +420,136 @@ def _dim(d, n):
             f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
         )
     return d % n
+
+
+# --- layouts --------------------------------------------------------------------------------------
+
+
+@function
+def detach_(input):
+    """Makes input a leaf that does not require grad."""
+    return input.detach_()
+
+
+@function
+def as_strided_(input, size, stride, storage_offset=None):
+    """as_strided, of the tensor itself."""
+    return input.as_strided_(size, stride, storage_offset)
+
+
+@method
+def new_empty_strided(
+    self, size, stride, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
+):
+    """Not initialised, of that size and stride, with self's dtype and device."""
+    from .creation import empty_strided
+
+    dtype, device = dtype or self.dtype, device or self.device
+    return empty_strided(size, stride, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def _swaps(t, a, b):
+    """Whether dimension a stands inside of b in memory (1), outside (-1), or either (0)."""
+    (one, two), (m, n) = (t.stride(a), t.stride(b)), (t.shape[a], t.shape[b])
+    if not one or not two:
+        return 0
+    if one == two:
+        return 1 if m > n else 0
+    return -1 if one < two else 1
+
+
+@method
+def dim_order(self, *, ambiguity_check=False):
+    """The dimensions in the order in which they lie in memory, the outermost first."""
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if not isinstance(ambiguity_check, (bool, list)) or not all(
+        isinstance(f, _C.memory_format) for f in formats
+    ):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    strides = self.stride()
+    equal = any(a == b for a, b in zip(strides, strides[1:], strict=False)) or 1 in self.shape
+    fitting = sum(self.is_contiguous(memory_format=f) for f in formats)
+    if ambiguity_check and equal and fitting != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given "
+            "memory formats."
+        )
+    if self.dim() > 1 and self.is_contiguous():
+        plain = list(range(self.dim()))
+        if self.dim() != 4 or not self.is_contiguous(memory_format=_C.channels_last):
+            return tuple(plain)
+    order = list(reversed(range(self.dim())))  # the innermost first, by insertion
+    for i in range(1, len(order)):
+        for k in range(i, 0, -1):
+            how = _swaps(self, order[k - 1], order[k])
+            if how < 0:
+                break
+            if how > 0:
+                order[k - 1], order[k] = order[k], order[k - 1]
+    pairs = zip(order, order[1:], strict=False)
+    if ambiguity_check and any(_swaps(self, a, b) != -1 for a, b in pairs):
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return tuple(reversed(order))
+
+
+def _take_shape(t, size, stride):
+    """t in that shape, over its memory, or over more with the same elements in front."""
+    if t.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    last = sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    offset, room = t.storage_offset(), t.untyped_storage().nbytes() // t.element_size()
+    if 0 in size or offset + last < room:
+        return t._become(t.as_strided(size, stride, offset))
+    more = _C.empty(offset + last + 1, dtype=t.dtype, device=t.device)
+    more[:room].copy_(t.as_strided((room,), (1,), 0))
+    return t._become(more.as_strided(size, stride, offset))
+
+
+@method
+def resize_(self, *size, memory_format=None):
+    """self in another shape: its elements in memory, then others that are not initialised."""
+    if not size:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    like = _C.empty(size, dtype=self.dtype, device="meta")
+    if memory_format is _C.preserve_format:
+        raise RuntimeError("Unsupported memory format Preserve")
+    if memory_format is not None:
+        like = like.contiguous(memory_format=memory_format)
+    return _take_shape(self, tuple(size), like.stride())
+
+
+@both
+def resize_as_(input, the_template: Tensor, *, memory_format=None):
+    """input in the shape of another tensor, as resize_."""
+    if memory_format is _C.preserve_format:
+        last = _CHANNELS.get(the_template.dim())
+        kept = last is not None and the_template.is_contiguous(memory_format=last)
+        memory_format = last if kept and not the_template.is_contiguous() else None
+    return input.resize_(tuple(the_template.shape), memory_format=memory_format)
+
+
+# --- copies of views ------------------------------------------------------------------------------
+
+
+def _copy_of(name):
+    """torch's NAME_copy: what the view NAME shows, in memory of its own."""
+
+    def copy(input, *args, out=None, **kwargs):
+        row = getattr(Tensor, name, None) or getattr(_C, name)
+        r = row(input, *args, **kwargs)
+        if isinstance(r, (tuple, list)):
+            return tuple(t.clone(memory_format=_C.contiguous_format) for t in r)
+        r = r.clone(memory_format=_C.contiguous_format)
+        return r if out is None else written(out, r, name + "_copy")
+
+    copy.__name__ = copy.__qualname__ = name + "_copy"
+    copy.__doc__ = f"{name}, a copy."
+    return function(copy, (Tensor,))
+
+
+for _name in (
+    "as_strided detach diagonal expand permute select slice split split_with_sizes squeeze t "
+    "transpose unbind unfold unsqueeze view view_as_complex view_as_real"
+).split():
+    globals()[_name + "_copy"] = _copy_of(_name)

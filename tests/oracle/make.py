@@ -40,7 +40,7 @@ SHORT = {
 NAME = {v: k for k, v in SHORT.items()}
 UP = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16: torch.float64,
       torch.complex64: torch.complex128}
-STEPS = ("nextafter",)  # exact in each type, and not the same in a wider one
+STEPS = ("nextafter", "view_dtype")  # exact in each type, and not the same in a wider one
 
 
 class Refused(Exception):
@@ -126,6 +126,10 @@ torch_special_chebyshev_polynomial_w = exactly("chebyshev_polynomial_w", third(1
 
 def torch_clone(self, memory_format=torch.preserve_format):
     return self.clone(memory_format=memory_format)
+
+
+def torch_view_dtype(self, dtype):
+    return self.view(dtype)
 
 
 def torch_unfold(self, dimension, size, step):

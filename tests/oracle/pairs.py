@@ -69,7 +69,7 @@ ELSEWHERE = {
     "embedding_dense_backward": "gradient", "batch_norm_backward": "gradient",
     "nll_loss_plain": "nll_loss",
     "distributed_send": "ranks", "distributed_recv": "ranks",  # to itself torch waits for ever: tests/unit/groups.c
-    "empty": "values", "empty_like": "values", "new_empty": "values",  # of no value
+    "empty": "values", "empty_like": "values", "new_empty": "values", "empty_permuted": "values",  # of no value
 }
 # More samples: optional tensors together, and what no sample has.
 MORE = {
@@ -251,7 +251,7 @@ def run(row, case, samples):
     if any(o.numel() > ELEMENTS or o.dtype not in make.NAME for o in out) or len(out) > 16:
         return None
     values, wide = out, own
-    if any(t.dtype in UP for t in s.tensors) and not row["random"]:
+    if any(t.dtype in UP for t in s.tensors) and not row["random"] and row["name"] not in make.STEPS:
         wide = {id(t): t.to(UP[t.dtype]) if t.dtype in UP else t.clone() for t in s.tensors}
         try:
             args, kwargs = s.swapped(wide)

@@ -114,6 +114,7 @@ def arguments(row, size, n):
         "chunk": lambda: [random.randrange(1, 5), d],
         "unbind.int": lambda: [d],
         "view": lambda: [other_sizes(size)],
+        "view.dtype": lambda: [random.choice(["float32", "int32", "float64", "int16", "uint8", "complex128"])],
         "reshape": lambda: [other_sizes(size)],
         "flatten.using_ints": lambda: random.choice([[], sorted([dim(n), dim(n)], key=lambda k: k % max(n, 1))]),
         "unflatten.int": lambda: [d, split_of(s)],

@@ -27,6 +27,28 @@ TN_USE_RESULT TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_devic
 #define tn_empty(...) TNI_CALL(tn_empty, .size = __VA_ARGS__)
 #endif
 
+/* A tensor whose elements are not initialised, and whose dimensions lie in memory in the order of
+ * physical_layout, the outermost first.
+ *   schema  empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Device?
+ *           device=None) -> Tensor
+ *   shapes  -> size
+ *   example tn_empty_permuted(TN_DIMS(2, 3, 4, 5), TN_DIMS(0, 2, 3, 1)) */
+typedef struct tn_empty_permuted_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size, physical_layout;
+    TNI_NAMED_OPTIONS
+} tn_empty_permuted_args;
+TN_API tn_tensor *tn_empty_permuted_at(const char *file, int line,
+    const tn_empty_permuted_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_empty_permuted(tn_ints size, tn_ints physical_layout,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_empty_permuted(size_, ...) TNI_CALL(tn_empty_permuted, .size = size_, \
+    .physical_layout = __VA_ARGS__)
+#endif
+
 /* All elements 0, of the default dtype unless one is given.
  *   schema  zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor
  *   shapes  -> size

@@ -71,6 +71,27 @@ TN_USE_RESULT TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #define tn_nonzero(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_nonzero, .self = __VA_ARGS__))
 #endif
 
+/* The indices of the first `size` nonzero elements, one row for each, in row-major order; rows that
+ * are left have fill_value. Its shape does not depend on data, as that of nonzero does.
+ *   schema  nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor
+ *   shapes  self (n dimensions) -> (size, n) int64
+ *   example tn_nonzero_static(mask, 4) */
+typedef struct tn_nonzero_static_args {
+    tn_tensor *out;
+    int64_t fill_value;
+    tn_tensor *self;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_nonzero_static_args;
+TN_API tn_tensor *tn_nonzero_static_at(const char *file, int line,
+    const tn_nonzero_static_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_nonzero_static(tn_tensor *self, int64_t size,
+    int64_t fill_value);
+#ifndef __cplusplus
+#define tn_nonzero_static(self_, ...) TNI_CALL(tn_nonzero_static, .fill_value = -1, \
+    .self = self_, .size = __VA_ARGS__)
+#endif
+
 /* --- rows of a table by index, and the gradient of the table --- */
 
 /* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);

@@ -1371,6 +1371,14 @@ template <class K = as_objects> typename K::one nextafter_(tensor_ref other, sit
 template <class K = as_objects> TN_USE_RESULT typename K::one nonzero(site at = site()) const {
     return tn::nonzero<K>(p_, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one nonzero_static(integer size,
+    integer fill_value = -1, site at = site()) const {
+    return tn::nonzero_static<K>(p_, size, fill_value, at);
+}
+template <class K = as_objects> typename K::one nonzero_static(integer size,
+    nonzero_static_options o, site at = site()) const {
+    return tn::nonzero_static<K>(p_, size, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one norm(number p = number(),
     int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
     site at = site()) const {
@@ -1988,6 +1996,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::one view_as_complex(si
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one view_as_real(site at = site()) const {
     return tn::view_as_real<K>(p_, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one view(tn_dtype dtype,
+    site at = site()) const {
+    return tn::view<K>(p_, dtype, at);
 }
 template <class K = as_objects> typename K::one xlogy(tensor_or_number other, out_options o = {},
     site at = site()) const {

@@ -1303,6 +1303,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one empty_like(
     empty_like_options o, site at = site()) {
     return K::call(tn_empty_like_at, at, {o.dtype, o.device, self.value});
 }
+typedef arange_options empty_permuted_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one empty_permuted(int_list size,
+    int_list physical_layout, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    site at = site()) {
+    return K::call(tn_empty_permuted_at, at, {nullptr, dtype, device, size.value,
+        physical_layout.value});
+}
+template <class K = as_objects> inline typename K::one empty_permuted(int_list size,
+    int_list physical_layout, empty_permuted_options o, site at = site()) {
+    return K::call(tn_empty_permuted_at, at, {o.out.value, o.dtype, o.device, size.value,
+        physical_layout.value}, o.out);
+}
 template <class K = as_objects> inline typename K::one eq(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
     return K::call(tn_eq_at, at, {o.out.value, self.value, other.value, other.number}, o.out);
@@ -3740,6 +3752,19 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one nonzero(ten
     site at = site()) {
     return K::call(tn_nonzero_at, at, {self.value});
 }
+struct nonzero_static_options {
+    typedef nonzero_static_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, fill_value, -1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one nonzero_static(tensor_ref self, integer size, integer fill_value = -1, site at = site()) {
+    return K::call(tn_nonzero_static_at, at, {nullptr, fill_value.value, self.value, size.value});
+}
+template <class K = as_objects> inline typename K::one nonzero_static(tensor_ref self,
+    integer size, nonzero_static_options o, site at = site()) {
+    return K::call(tn_nonzero_static_at, at, {o.out.value, o.fill_value.value, self.value,
+        size.value}, o.out);
+}
 struct norm_options {
     typedef norm_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -5151,6 +5176,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one view_as_rea
     site at = site()) {
     return K::call(tn_view_as_real_at, at, {self.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one view(tensor_ref self,
+    tn_dtype dtype, site at = site()) {
+    return K::call(tn_view_dtype_at, at, {self.value, dtype});
+}
 template <class K = as_objects> inline typename K::one where(tensor_ref condition,
     tensor_or_number self, tensor_or_number other, out_options o = {}, site at = site()) {
     return K::call(tn_where_at, at, {o.out.value, condition.value, self.value, other.value,
@@ -5380,6 +5409,7 @@ TNI_TN_END
     tn::embedding_dense_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_empty(...) tn::empty<tn::detail::as_c>(__VA_ARGS__)
 #define tn_empty_like(...) tn::empty_like<tn::detail::as_c>(__VA_ARGS__)
+#define tn_empty_permuted(...) tn::empty_permuted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eq(...) tn::eq<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eq_(...) tn::eq_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_eq_scalar(...) tn::eq<tn::detail::as_c>(__VA_ARGS__)
@@ -5697,6 +5727,7 @@ TNI_TN_END
 #define tn_nll_loss_input_grad(...) tn::nll_loss_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nll_loss_plain(...) tn::nll_loss_plain<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nonzero(...) tn::nonzero<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nonzero_static(...) tn::nonzero_static<tn::detail::as_c>(__VA_ARGS__)
 #define tn_norm(...) tn::norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_normal_(...) tn::normal_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_one_hot(...) tn::one_hot<tn::detail::as_c>(__VA_ARGS__)
@@ -5965,6 +5996,7 @@ TNI_TN_END
 #define tn_view(...) tn::view<tn::detail::as_c>(__VA_ARGS__)
 #define tn_view_as_complex(...) tn::view_as_complex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_view_as_real(...) tn::view_as_real<tn::detail::as_c>(__VA_ARGS__)
+#define tn_view_dtype(...) tn::view<tn::detail::as_c>(__VA_ARGS__)
 #define tn_where(...) tn::where<tn::detail::as_c>(__VA_ARGS__)
 #define tn_where_scalar(...) tn::where<tn::detail::as_c>(__VA_ARGS__)
 #define tn_where_scalar_self(...) tn::where<tn::detail::as_c>(__VA_ARGS__)

@@ -814,5 +814,24 @@ TN_USE_RESULT TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
     .self = __VA_ARGS__))
 #endif
 
+/* The same bytes as elements of another dtype: a view. If their sizes differ, the last dimension,
+ * whose stride must be 1, becomes longer or shorter. It has no history: no gradient flows through
+ * it to self.
+ *   schema  view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
+ *   shapes  self (*, n) -> (*, n self's bytes / dtype's bytes)
+ *   example tn_view_dtype(x, TN_I32) */
+typedef struct tn_view_dtype_args {
+    tn_tensor *self;
+    tn_dtype dtype;
+    TNI_NAMED_OPTIONS
+} tn_view_dtype_args;
+TN_USE_RESULT TN_API tn_tensor *tn_view_dtype_at(const char *file, int line,
+    const tn_view_dtype_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_view_dtype(tn_tensor *self, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_view_dtype(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_view_dtype, .self = self_, \
+    .dtype = __VA_ARGS__))
+#endif
+
 TNI_EXTERN_C_END
 #endif

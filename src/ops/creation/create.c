@@ -55,6 +55,52 @@ TN_OPERATOR(empty, "empty(int[] size, *, ScalarType? dtype=None, Device? device=
             .forms = TN_OUT, .check = empty_check, .run = tni_run_nothing,
             .sample = "[0] | [2,0] dtype=int64")
 
+/* s: the sizes, with strides that are dense if dimensions lie in memory in the order of layout. */
+static bool create_order(tn_frame *f, tn_ints size, tn_ints layout, tni_shape *s) {
+    bool seen[TN_MAX_DIMS] = {false};
+    int64_t step = 1;
+    if (!tni_sizes_given(f, size, "size") || !tni_dims_given(f, layout, "physical_layout"))
+        return false;
+    if (size.n != layout.n)
+        return tn_fail(f, TN_INVALID,
+                       "Number of dimensions in size does not match the length of the "
+                       "physical_layout: %lld is not equal to %lld",
+                       (long long)size.n, (long long)layout.n);
+    s->ndim = (int)size.n;
+    for (int i = s->ndim - 1; i >= 0; i--) {
+        const int64_t d = layout.at[i];
+        if (d < 0 || d >= size.n)
+            return tn_fail(f, TN_INVALID,
+                           "Dimension out of range (expected to be between 0 and %d, but got %lld "
+                           "at index %d)",
+                           s->ndim - 1, (long long)d, i);
+        if (seen[d]) return tn_fail(f, TN_INVALID, "Duplicate dim not allowed");
+        seen[d] = true;
+        s->size[d] = size.at[d];
+        s->stride[d] = step;
+        if (!tni_mul(step, size.at[d] > 1 ? size.at[d] : 1, &step))
+            return tn_fail(f, TN_INVALID, "the sizes are too large");
+    }
+    return true;
+}
+static bool empty_permuted_check(tn_frame *f) {
+    TN_ARGS(empty_permuted, a, f);
+    tni_shape s;
+    return create_order(f, a->size, a->physical_layout, &s) && create_on(f, a->device, NULL) &&
+           tn_announce_strided(f, 0,
+                               a->dtype ? a->dtype : tni_tensors(f->block->context)->default_dtype,
+                               s.ndim, s.size, s.stride);
+}
+/* A tensor whose elements are not initialised, and whose dimensions lie in memory in the order of
+ * physical_layout, the outermost first. */
+TN_OPERATOR(empty_permuted,
+            "empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            TN_DOC(.shapes = "-> size",
+                   .example = "tn_empty_permuted(TN_DIMS(2, 3, 4, 5), TN_DIMS(0, 2, 3, 1))"),
+            .forms = TN_OUT, .check = empty_permuted_check, .run = tni_run_nothing,
+            .sample = "[0] [0] | [2,0,3] [0,2,1] dtype=int64")
+
 static bool zeros_check(tn_frame *f) {
     TN_ARGS(zeros, a, f);
     return create_new(f, a->size, a->dtype, a->device);

@@ -5,6 +5,7 @@
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"
 #include "index.h"
+#include "../shape/copy.h"
 #include "../../cpu/walk.h"
 #include "../../kernels/kernels.h"
 #include "../shape/copy.h"
@@ -500,22 +501,24 @@ static bool nonzero_look(tn_frame *f) {
     f->count = tni_count_true(self, self->ndim, self->size);
     return true;
 }
-static void nonzero_run(tn_frame *f) {
-    tn_tensor *self = f->in[0], *out = f->out[0];
-    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), n = out->size[0], at = 0;
-    int last = self->ndim - 1;
-    if (out->numel == 0) return;
-    to = (int64_t *)(void *)tni_bytes_at(out);
-    for (int64_t row = 0; row < self->numel / self->size[last]; row++) {
+/* Writes the places of nonzero elements, the first `most`, in row-major order: coordinate d of
+ * place k to to[k * row + d * column]. */
+static void nonzero_write(const tn_tensor *self, int64_t *to, int64_t row, int64_t column,
+                          int64_t most) {
+    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), at = 0;
+    const int last = self->ndim - 1;
+    for (int64_t r = 0; r < self->numel / self->size[last] && most; r++) {
         const char *x = tni_bytes_at(self) + at * bytes;
         int64_t step = self->stride[last] * bytes;
-        for (int64_t i = 0; i < self->size[last]; i++) {
+        for (int64_t i = 0; i < self->size[last] && most; i++) {
             if (!(i & 0xffff) && tni_stopped()) return;
             /* A bool needs no conversion. */
             if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
                 continue;
-            for (int d = 0; d < last; d++) to[d * n] = index[d];
-            to++ [last * n] = i;
+            for (int d = 0; d < last; d++) to[d * column] = index[d];
+            to[last * column] = i;
+            to += row;
+            most--;
         }
         /* The next row of self: `at` moves along by strides, index by one. */
         for (int d = last - 1; d >= 0; d--) {
@@ -526,9 +529,43 @@ static void nonzero_run(tn_frame *f) {
         }
     }
 }
+static void nonzero_run(tn_frame *f) {
+    tn_tensor *out = f->out[0];
+    const int64_t n = out->size[0];
+    if (out->numel) nonzero_write(f->in[0], (int64_t *)(void *)tni_bytes_at(out), 1, n, n);
+}
 /* The indices of all nonzero elements, one row for each, in row-major order. */
 TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (n dimensions) -> (found, n) int64",
                    .example = "tn_nonzero(mask)"),
             .check = nonzero_check, .look = nonzero_look, .run = nonzero_run, .grad = tn_grad_zero,
             .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
+
+static bool nonzero_static_check(tn_frame *f) {
+    TN_ARGS(nonzero_static, a, f);
+    int64_t size[2];
+    if (a->size < 0)
+        return tn_fail(f, TN_INVALID, "size must be a non-negative integer, but is %lld",
+                       (long long)a->size);
+    size[0] = a->size;
+    size[1] = f->in[0]->ndim;
+    return tn_announce(f, 0, TN_I64, 2, size);
+}
+static void nonzero_static_run(tn_frame *f) {
+    TN_ARGS(nonzero_static, a, f);
+    tn_tensor *self = f->in[0], *out = f->out[0];
+    if (out->numel == 0) return;
+    tni_fill(out, tn_int(a->fill_value));
+    if (self->numel)
+        nonzero_write(self, (int64_t *)(void *)tni_bytes_at(out), out->stride[0], out->stride[1],
+                      out->size[0]);
+}
+/* The indices of the first `size` nonzero elements, one row for each, in row-major order; rows that
+ * are left have fill_value. Its shape does not depend on data, as that of nonzero does. */
+TN_OPERATOR(
+    nonzero_static, "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+    TN_DOC(.shapes = "self (n dimensions) -> (size, n) int64",
+           .example = "tn_nonzero_static(mask, 4)"),
+    .forms = TN_OUT, .check = nonzero_static_check, .run = nonzero_static_run, .grad = tn_grad_zero,
+    .sample = "(2,3):i64<2 size=2 | (7):bool size=9 | (2,3) size=5 fill_value=7 | () size=2 "
+              "| (0,2) size=1 | (2,2):c64 size=0 | (35):bool size=3")

@@ -294,9 +294,9 @@ TN_OPERATOR(
     "include_self=True) -> Tensor",
     TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
            .example = "tn_scatter_reduce(x, 1, index, src, \"amax\")"),
-    .forms = TN_OUT | TN_INPLACE, .needs = "self:self,index,src,result src:self,index,src,result",
-    .check = scatter_reduce_check, .look = tni_gather_look, .run = scatter_reduce_run,
-    .grad = scatter_reduce_grad,
+    .forms = TN_OUT | TN_INPLACE | TN_LEADING,
+    .needs = "self:self,index,src,result src:self,index,src,result", .check = scatter_reduce_check,
+    .look = tni_gather_look, .run = scatter_reduce_run, .grad = scatter_reduce_grad,
     .sample = "(5,3) 0 (7,3):i64<5 (7,3) sum | (3,5) 1 (2,9):i64<5 (3,9) prod | (4) 0 (6):i64<4 "
               "(6) mean | (5,3) -1 (4,3):i64<3 (4,3) amax | () 0 ():i64<1 () amin | (2,3) 0 "
               "(0,3):i64<2 (0,3) sum | (5):i64 0 (9):i64<5 (9):i64 mean include_self=False | "

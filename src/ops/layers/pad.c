@@ -128,8 +128,8 @@ TN_OPERATOR(constant_pad_nd,
             TN_DOC(.shapes = "self (n, m), pad of 4 -> (pad[2] + n + pad[3], pad[0] + m + pad[1])",
                    .example = "tn_constant_pad_nd(x, TN_DIMS(1, 1), .value = TN_NUM(2))",
                    .differs = "parameter value: None stands for 0"),
-            .forms = TN_OUT | TN_MOVES, .check = constant_pad_nd_check, .run = constant_pad_nd_run,
-            .grad = constant_pad_nd_grad,
+            .forms = TN_OUT | TN_MOVES | TN_LEADING, .check = constant_pad_nd_check,
+            .run = constant_pad_nd_run, .grad = constant_pad_nd_grad,
             .sample = "(2,3) [1,2] | (2,3,4) [1,-1,0,2] 0.5 | (3,4) [-1,1] 2 | (3,4) [-1,-1,-1,0] "
                       "| () [] | (0,3) "
                       "[1,1] | (35) [3,0] -1 | (2,3,4,2) [1,1,2,0] | (2,3) [-2,-1] | "

@@ -97,8 +97,8 @@ static void pixel_shuffle_grad(tn_gradient *g) {
 TN_OPERATOR(pixel_shuffle, "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
             TN_DOC(.shapes = "self (*, C * r * r, H, W) -> (*, C, H * r, W * r)",
                    .example = "tn_pixel_shuffle(x, 2)", .python = "nn.functional.pixel_shuffle"),
-            .forms = TN_OUT | TN_MOVES, .check = pixel_shuffle_check, .run = pixel_shuffle_run,
-            .grad = pixel_shuffle_grad,
+            .forms = TN_OUT | TN_MOVES | TN_LEADING, .check = pixel_shuffle_check,
+            .run = pixel_shuffle_run, .grad = pixel_shuffle_grad,
             .sample = "(1,8,2,3) 2 | (9,2,1) 3 | (2,3,4,2,3) 2 | (2,4,3,3):i64 1 | (0,4,2,3) 2 | "
                       "(1,0,2,3) 2 | (35,1,1) 1")
 
@@ -142,8 +142,8 @@ TN_OPERATOR(pixel_unshuffle, "pixel_unshuffle(Tensor self, int downscale_factor)
             TN_DOC(.shapes = "self (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
                    .example = "tn_pixel_unshuffle(x, 2)",
                    .python = "nn.functional.pixel_unshuffle"),
-            .forms = TN_OUT | TN_MOVES, .check = pixel_unshuffle_check, .run = pixel_unshuffle_run,
-            .grad = pixel_unshuffle_grad,
+            .forms = TN_OUT | TN_MOVES | TN_LEADING, .check = pixel_unshuffle_check,
+            .run = pixel_unshuffle_run, .grad = pixel_unshuffle_grad,
             .sample = "(1,2,4,6) 2 | (1,6,3) 3 | (2,3,1,2,4) 2 | (2,4,3,3):i64 1 | (0,4,2,4) 2 | "
                       "(1,2,0,4) 2 | (35,1,1) 1")
 

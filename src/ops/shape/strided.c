@@ -502,3 +502,68 @@ TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
                    .example = "tn_view_as_complex(x)"),
             .check = view_as_complex_check, .run = tni_run_nothing, .quick = tni_view_short,
             .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
+
+/* --- as another dtype ------------------------------------------------------------------------- */
+
+/* n elements, or a step of n, of narrower elements: r for each. */
+static bool wider_step(int64_t *n, int64_t r) { return tni_mul(*n, r, n) && *n <= TNI_MOST; }
+/* v becomes self's geometry in elements of `to`, whose size may differ along the last dimension. */
+static bool view_dtype_to(tn_frame *f, tni_geometry *v, int from, int to) {
+    const int64_t has = tni_dtype(from)->bytes, wants = tni_dtype(to)->bytes;
+    const int64_t r = has > wants ? has / wants : wants / has;
+    const char *old = tni_dtype(from)->text, *text = tni_dtype(to)->text;
+    const int last = v->ndim - 1;
+    if (r == 1) return true;
+    if (last < 0)
+        return tn_fail(f, TN_INVALID,
+                       "a tensor without dimensions is no view of %s as %s, whose elements have "
+                       "another size",
+                       old, text);
+    if (v->stride[last] != 1)
+        return tn_fail(f, TN_INVALID,
+                       "the last stride must be 1 to view %s as %s (different element sizes), but "
+                       "is %lld",
+                       old, text, (long long)v->stride[last]);
+    if (has > wants) {
+        bool fits = tni_mul(v->size[last], r, &v->size[last]) && wider_step(&v->offset, r);
+        for (int i = 0; i < last; i++) fits = fits && wider_step(&v->stride[i], r);
+        return fits || tn_fail(f, TN_INVALID, "a stride or the offset is too large for %s", text);
+    }
+    if (v->size[last] % r)
+        return tn_fail(f, TN_INVALID,
+                       "the last size must be divisible by %lld to view %s as %s (different "
+                       "element sizes), but is %lld",
+                       (long long)r, old, text, (long long)v->size[last]);
+    if (v->offset % r)
+        return tn_fail(f, TN_INVALID,
+                       "the storage offset must be divisible by %lld to view %s as %s (different "
+                       "element sizes), but is %lld",
+                       (long long)r, old, text, (long long)v->offset);
+    for (int i = 0; i < last; i++) {
+        if (v->stride[i] % r)
+            return tn_fail(f, TN_INVALID,
+                           "the stride of dimension %d must be divisible by %lld to view %s as %s "
+                           "(different element sizes), but is %lld",
+                           i, (long long)r, old, text, (long long)v->stride[i]);
+        v->stride[i] /= r;
+    }
+    v->size[last] /= r;
+    v->offset /= r;
+    return true;
+}
+static bool view_dtype_check(tn_frame *f) {
+    TN_ARGS(view_dtype, a, f);
+    tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
+    return view_dtype_to(f, &v, f->in[0]->dtype, (int)a->dtype) && complex_view(f, &v, a->dtype);
+}
+/* The same bytes as elements of another dtype: a view. If their sizes differ, the last dimension,
+ * whose stride must be 1, becomes longer or shorter. It has no history: no gradient flows through
+ * it to self. */
+TN_OPERATOR(view_dtype, "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+            TN_DOC(.shapes = "self (*, n) -> (*, n self's bytes / dtype's bytes)",
+                   .example = "tn_view_dtype(x, TN_I32)"),
+            .check = view_dtype_check, .run = tni_run_nothing, .grad = tn_grad_zero,
+            .sample =
+                "(2,3) int8 | (2,4) bool | (2,4) uint8 | ():f32 int32 | (0,4) float32 | (35):i64 "
+                "uint8 | (3):c64 float32 | (4):bool uint8 | (2,4):f32 int64")
