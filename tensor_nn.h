@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4500  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4544  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  5192  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  5240  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -3023,6 +3023,50 @@ TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor 
 #define tn_nn_gaussian_nll_loss_forward(module_, input_, target_, ...) \
     TNI_CALL(tn_nn_gaussian_nll_loss_forward, .module = module_, .input = input_, \
     .target = target_, .var = __VA_ARGS__)
+#endif
+
+/* -log of the probability of all sequences that become targets when repeated labels are taken once
+ * and then blanks left out.
+ *   schema  CTCLoss(int blank=0, Reduction reduction=mean, bool zero_infinity=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension,
+ *           lengths (N) -> () or (N)
+ *   example tn_nn_ctc_loss(.zero_infinity = true) */
+typedef struct tn_nn_ctc_loss_args {
+    int64_t blank;
+    tn_reduction reduction;
+    bool zero_infinity;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_ctc_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_ctc_loss_at(const char *file, int line,
+    const tn_nn_ctc_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_ctc_loss(int64_t blank, tn_reduction reduction,
+    bool zero_infinity, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_ctc_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_ctc_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_ctc_loss_self {
+    tn_module base;
+    tn_nn_ctc_loss_args o;
+} tn_nn_ctc_loss_self;
+
+typedef struct tn_nn_ctc_loss_forward_args {
+    tn_module *module;
+    tn_tensor *log_probs, *targets, *input_lengths, *target_lengths;
+    TNI_NAMED_OPTIONS
+} tn_nn_ctc_loss_forward_args;
+TN_API tn_tensor *tn_nn_ctc_loss_forward_at(const char *file, int line,
+    const tn_nn_ctc_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_ctc_loss_forward(tn_module *module, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths);
+#ifndef __cplusplus
+#define tn_nn_ctc_loss_forward(module_, log_probs_, targets_, input_lengths_, ...) \
+    TNI_CALL(tn_nn_ctc_loss_forward, .module = module_, .log_probs = log_probs_, \
+    .targets = targets_, .input_lengths = input_lengths_, .target_lengths = __VA_ARGS__)
 #endif
 
 /* --- normalisation: over the batch, over the last dimensions --- */
@@ -8801,6 +8845,52 @@ template <class K> class gaussian_nll_loss : public detail::module_of<K,
 typedef rows::gaussian_nll_loss<detail::as_objects> gaussian_nll_loss;
 }
 namespace nn {
+struct ctc_loss_options {
+    typedef ctc_loss_options self_;
+    TNI_OPTION(integer, blank, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(flag, zero_infinity, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one ctc_loss_forward(tn_module *module,
+    tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths,
+    site at = site()) {
+    return K::call(tn_nn_ctc_loss_forward_at, at, {module, log_probs.value, targets.value,
+        input_lengths.value, target_lengths.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class ctc_loss : public detail::module_of<K, tn_nn_ctc_loss_self> {
+  public:
+    explicit ctc_loss(integer blank = 0, tn_reduction reduction = TN_REDUCTION_MEAN,
+        flag zero_infinity = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_ctc_loss_args a = {blank.value, reduction, zero_infinity.value, dtype, device,
+            0};
+        this->made(tn_nn_ctc_loss_at(at.file, at.line, &a));
+    }
+    explicit ctc_loss(ctc_loss_options o, site at = site::here()) {
+        const tn_nn_ctc_loss_args a = {o.blank.value, o.reduction, o.zero_infinity.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_ctc_loss_at(at.file, at.line, &a));
+    }
+    explicit ctc_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "ctc_loss", at);
+    }
+    typename K::one operator()(tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths,
+        tensor_ref target_lengths, site at = site::here()) const {
+        return K::call(tn_nn_ctc_loss_forward_at, at, {this->p_, log_probs.value, targets.value,
+            input_lengths.value, target_lengths.value});
+    }
+};
+}
+typedef rows::ctc_loss<detail::as_objects> ctc_loss;
+}
+namespace nn {
 struct batch_norm1d_options {
     typedef batch_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -11375,6 +11465,8 @@ TNI_TN_END
     tn::nn::rows::gaussian_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_gaussian_nll_loss_forward(...) \
     tn::nn::gaussian_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_ctc_loss(...) tn::nn::rows::ctc_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_ctc_loss_forward(...) tn::nn::ctc_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
@@ -11912,13 +12004,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* c15a0480aed1 is the hash of the chapters above: who includes this refers to a symbol of
+/* 1517721ba098 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_c15a0480aed1;
+TN_API const char tn_nn_layout_1517721ba098;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c15a0480aed1;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_1517721ba098;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -11936,7 +12028,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_c15a0480aed1 = 1;
+const char tn_nn_layout_1517721ba098 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -16107,6 +16199,19 @@ TN_MODULE(gaussian_nll_loss,
           .call = "(Tensor input, Tensor target, Tensor var) -> Tensor",
           .forward = gaussian_nll_loss_forward,
           .sample = ": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)")
+
+LOSS_FORWARD(ctc_loss,
+             tnp_ctc_loss_tensor(a->log_probs, a->targets, a->input_lengths, a->target_lengths,
+                                 s->o.blank, s->o.reduction, s->o.zero_infinity))
+TN_MODULE(ctc_loss, "CTCLoss(int blank=0, Reduction reduction=mean, bool zero_infinity=False)",
+          TN_DOC(.shapes = "log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one "
+                           "dimension, lengths (N) -> () or (N)",
+                 .example = "tn_nn_ctc_loss(.zero_infinity = true)"),
+          .call = "(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths) "
+                  "-> Tensor",
+          .forward = ctc_loss_forward,
+          .sample = "2: (5,3) (1,2):i64<2 (1):i64<4 (1):i64<3 | 3: (5,2,4) (2,2):i64<3 (2):i64<3 "
+                    "(2):i64<3")
 
 #undef LOSS_FORWARD
 
@@ -22538,6 +22643,48 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_gaussian_nll_loss) = {"GaussianNLLLoss", &tni_m
     NULL, 0, 0, offsetof(tn_nn_gaussian_nll_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_ctc_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_ctc_loss);
+static const tn_param tni_params_nn_ctc_loss[] = {
+    {"blank", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, blank), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"zero_infinity", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, zero_infinity), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_ctc_loss_args tni_defaults_nn_ctc_loss = {0, TN_REDUCTION_MEAN, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_ctc_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_ctc_loss = {tni_params_nn_ctc_loss, &tni_defaults_nn_ctc_loss,
+    tni_names_nn_ctc_loss, NULL, 5, 0, 0, 0, sizeof(tn_nn_ctc_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_ctc_loss_forward[] = {
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, input_lengths), 0, -1,
+     NULL},
+    {"target_lengths", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, target_lengths), 0,
+     -1, NULL},
+};
+static const tn_nn_ctc_loss_forward_args tni_defaults_nn_ctc_loss_forward = {NULL, NULL, NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_ctc_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_ctc_loss = {tni_params_nn_ctc_loss_forward,
+    &tni_defaults_nn_ctc_loss_forward, tni_names_nn_ctc_loss_forward, NULL, 4, 4, 1, 0,
+    sizeof(tn_nn_ctc_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_ctc_loss) = {"CTCLoss", &tni_make_ctc_loss, &tni_call_ctc_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_ctc_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm1d);
 static const tn_param tni_params_nn_batch_norm1d[] = {
@@ -24197,6 +24344,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_multilabel_soft_margin_loss,
         &tni_module_poisson_nll_loss,
         &tni_module_gaussian_nll_loss,
+        &tni_module_ctc_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -25110,6 +25258,26 @@ TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor 
     tn_tensor *target, tn_tensor *var) {
     const tn_nn_gaussian_nll_loss_forward_args a = {module, input, target, var};
     return tn_nn_gaussian_nll_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_ctc_loss_at(const char *file, int line, const tn_nn_ctc_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_ctc_loss, args);
+}
+TN_API tn_module *tnp_nn_ctc_loss(int64_t blank, tn_reduction reduction, bool zero_infinity,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_ctc_loss_args a = {blank, reduction, zero_infinity, dtype, device, 0};
+    return tn_nn_ctc_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_ctc_loss_forward_at(const char *file, int line,
+    const tn_nn_ctc_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_ctc_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_ctc_loss_forward(tn_module *module, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths) {
+    const tn_nn_ctc_loss_forward_args a = {module, log_probs, targets, input_lengths,
+        target_lengths};
+    return tn_nn_ctc_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {
@@ -26439,6 +26607,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_gaussian_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_gaussian_nll_loss)
 #define tn_nn_gaussian_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_gaussian_nll_loss_forward_at)
 #define tnp_nn_gaussian_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_gaussian_nll_loss_forward)
+#define tn_nn_ctc_loss_at TNI_JOIN(TN_PREFIX, tn_nn_ctc_loss_at)
+#define tnp_nn_ctc_loss TNI_JOIN(TN_PREFIX, tnp_nn_ctc_loss)
+#define tn_nn_ctc_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_ctc_loss_forward_at)
+#define tnp_nn_ctc_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_ctc_loss_forward)
 #define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
@@ -26613,7 +26785,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_c15a0480aed1 TNI_JOIN(TN_PREFIX, tn_nn_layout_c15a0480aed1)
+#define tn_nn_layout_1517721ba098 TNI_JOIN(TN_PREFIX, tn_nn_layout_1517721ba098)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -26880,6 +27052,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_gaussian_nll_loss (*tni_at_tnp_nn_gaussian_nll_loss)
 #define tn_nn_gaussian_nll_loss_forward_at (*tni_at_tn_nn_gaussian_nll_loss_forward_at)
 #define tnp_nn_gaussian_nll_loss_forward (*tni_at_tnp_nn_gaussian_nll_loss_forward)
+#define tn_nn_ctc_loss_at (*tni_at_tn_nn_ctc_loss_at)
+#define tnp_nn_ctc_loss (*tni_at_tnp_nn_ctc_loss)
+#define tn_nn_ctc_loss_forward_at (*tni_at_tn_nn_ctc_loss_forward_at)
+#define tnp_nn_ctc_loss_forward (*tni_at_tnp_nn_ctc_loss_forward)
 #define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
 #define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
 #define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
@@ -27322,6 +27498,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_gaussian_nll_loss) \
     X(tn_nn_gaussian_nll_loss_forward_at) \
     X(tnp_nn_gaussian_nll_loss_forward) \
+    X(tn_nn_ctc_loss_at) \
+    X(tnp_nn_ctc_loss) \
+    X(tn_nn_ctc_loss_forward_at) \
+    X(tnp_nn_ctc_loss_forward) \
     X(tn_nn_batch_norm1d_at) \
     X(tnp_nn_batch_norm1d) \
     X(tn_nn_batch_norm2d_at) \
@@ -27500,14 +27680,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"c15a0480aed1", at, 438};
+    static const tn_exports all = {"1517721ba098", at, 442};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 438 || strcmp(e->layout, "c15a0480aed1") != 0) return false;
+    if (!e || e->n != 442 || strcmp(e->layout, "1517721ba098") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -2879,6 +2879,23 @@ static const char *const py_docs_comment[] = {
     "probabilities as target: -sum(target log_softmax(input)). label_smoothing mixes the\n"
     "target with the uniform distribution.\n"
     "input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
+    /* ctc_loss */
+    "The loss of connectionist temporal classification: -log of the probability, under log_probs, of\n"
+    "all sequences of T labels that become targets when repeated labels are taken once and then blanks\n"
+    "left out. The mean divides each loss by its target's length first. zero_infinity makes an\n"
+    "infinite loss, of a target that is too long, 0.\n"
+    "log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension -> () or (N)",
+    /* ctc_loss_input_grad */
+    "The gradient of log_probs in ctc_loss_plain, as torch has it: grad times exp(log_probs) less the\n"
+    "part of all paths that is in a state of the class. Together with the gradient of log_softmax that\n"
+    "is the gradient of the loss.\n"
+    "grad (N) or (), the others as in ctc_loss_plain -> like log_probs",
+    /* ctc_loss_plain */
+    "ctc_loss of each sample.\n"
+    "log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension, lengths (N) -> (N) or ()",
+    /* ctc_loss_tensor */
+    "ctc_loss with lengths in tensors.\n"
+    "log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension, lengths (N) -> () or (N)",
     /* cummax */
     "The largest of the elements up to each one along dim, and its index: of equal elements the last\n"
     "one. From a NaN on, all are NaN.\n"
@@ -4468,6 +4485,10 @@ static const char *const py_docs_place[] = {
     "nn.functional.cosine_similarity" /* cosine_similarity */,
     NULL /* count_nonzero */,
     NULL /* cross_entropy */,
+    "nn.functional.ctc_loss" /* ctc_loss */,
+    NULL /* ctc_loss_input_grad */,
+    NULL /* ctc_loss_plain */,
+    "nn.functional.ctc_loss" /* ctc_loss_tensor */,
     NULL /* cummax */,
     NULL /* cummin */,
     NULL /* cumprod */,

@@ -2421,6 +2421,50 @@ TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor 
     .target = target_, .var = __VA_ARGS__)
 #endif
 
+/* -log of the probability of all sequences that become targets when repeated labels are taken once
+ * and then blanks left out.
+ *   schema  CTCLoss(int blank=0, Reduction reduction=mean, bool zero_infinity=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension,
+ *           lengths (N) -> () or (N)
+ *   example tn_nn_ctc_loss(.zero_infinity = true) */
+typedef struct tn_nn_ctc_loss_args {
+    int64_t blank;
+    tn_reduction reduction;
+    bool zero_infinity;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_ctc_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_ctc_loss_at(const char *file, int line,
+    const tn_nn_ctc_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_ctc_loss(int64_t blank, tn_reduction reduction,
+    bool zero_infinity, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_ctc_loss(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_ctc_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_ctc_loss_self {
+    tn_module base;
+    tn_nn_ctc_loss_args o;
+} tn_nn_ctc_loss_self;
+
+typedef struct tn_nn_ctc_loss_forward_args {
+    tn_module *module;
+    tn_tensor *log_probs, *targets, *input_lengths, *target_lengths;
+    TNI_NAMED_OPTIONS
+} tn_nn_ctc_loss_forward_args;
+TN_API tn_tensor *tn_nn_ctc_loss_forward_at(const char *file, int line,
+    const tn_nn_ctc_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_ctc_loss_forward(tn_module *module, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths);
+#ifndef __cplusplus
+#define tn_nn_ctc_loss_forward(module_, log_probs_, targets_, input_lengths_, ...) \
+    TNI_CALL(tn_nn_ctc_loss_forward, .module = module_, .log_probs = log_probs_, \
+    .targets = targets_, .input_lengths = input_lengths_, .target_lengths = __VA_ARGS__)
+#endif
+
 /* --- normalisation: over the batch, over the last dimensions --- */
 
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.

@@ -1337,6 +1337,59 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     return tn_cross_entropy_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_ctc_loss_at(const char *file, int line, const tn_ctc_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ctc_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ctc_loss(tn_tensor *log_probs, tn_tensor *targets, tn_ints input_lengths,
+    tn_ints target_lengths, int64_t blank, tn_reduction reduction, bool zero_infinity) {
+    const tn_ctc_loss_args a = {blank, reduction, zero_infinity, log_probs, targets, input_lengths,
+        target_lengths};
+    return tn_ctc_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ctc_loss_input_grad_at(const char *file, int line,
+    const tn_ctc_loss_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ctc_loss_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ctc_loss_input_grad(tn_tensor *grad, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank,
+    bool zero_infinity) {
+    const tn_ctc_loss_input_grad_args a = {grad, log_probs, targets, input_lengths, target_lengths,
+        blank, zero_infinity};
+    return tn_ctc_loss_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ctc_loss_plain_at(const char *file, int line,
+    const tn_ctc_loss_plain_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ctc_loss_plain, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ctc_loss_plain(tn_tensor *log_probs, tn_tensor *targets,
+    tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank, bool zero_infinity) {
+    const tn_ctc_loss_plain_args a = {log_probs, targets, input_lengths, target_lengths, blank,
+        zero_infinity};
+    return tn_ctc_loss_plain_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ctc_loss_tensor_at(const char *file, int line,
+    const tn_ctc_loss_tensor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ctc_loss_tensor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ctc_loss_tensor(tn_tensor *log_probs, tn_tensor *targets,
+    tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank, tn_reduction reduction,
+    bool zero_infinity) {
+    const tn_ctc_loss_tensor_args a = {blank, reduction, zero_infinity, log_probs, targets,
+        input_lengths, target_lengths};
+    return tn_ctc_loss_tensor_at(NULL, 0, &a);
+}
+
 TN_API tn_values_indices tn_cummax_at(const char *file, int line, const tn_cummax_args *args) {
     tn_values_indices r;
     tn_call(&tni_row_cummax, TN_PLAIN, file, line, args, &r);

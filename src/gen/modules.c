@@ -2144,6 +2144,48 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_gaussian_nll_loss) = {"GaussianNLLLoss", &tni_m
     NULL, 0, 0, offsetof(tn_nn_gaussian_nll_loss_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_ctc_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_ctc_loss);
+static const tn_param tni_params_nn_ctc_loss[] = {
+    {"blank", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, blank), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"zero_infinity", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, zero_infinity), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_ctc_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_ctc_loss_args tni_defaults_nn_ctc_loss = {0, TN_REDUCTION_MEAN, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_ctc_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_ctc_loss = {tni_params_nn_ctc_loss, &tni_defaults_nn_ctc_loss,
+    tni_names_nn_ctc_loss, NULL, 5, 0, 0, 0, sizeof(tn_nn_ctc_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_ctc_loss_forward[] = {
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, input_lengths), 0, -1,
+     NULL},
+    {"target_lengths", TN_T_TENSOR, 0, offsetof(tn_nn_ctc_loss_forward_args, target_lengths), 0,
+     -1, NULL},
+};
+static const tn_nn_ctc_loss_forward_args tni_defaults_nn_ctc_loss_forward = {NULL, NULL, NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_ctc_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_ctc_loss = {tni_params_nn_ctc_loss_forward,
+    &tni_defaults_nn_ctc_loss_forward, tni_names_nn_ctc_loss_forward, NULL, 4, 4, 1, 0,
+    sizeof(tn_nn_ctc_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_ctc_loss) = {"CTCLoss", &tni_make_ctc_loss, &tni_call_ctc_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_ctc_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm1d);
 static const tn_param tni_params_nn_batch_norm1d[] = {
@@ -3803,6 +3845,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_multilabel_soft_margin_loss,
         &tni_module_poisson_nll_loss,
         &tni_module_gaussian_nll_loss,
+        &tni_module_ctc_loss,
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
@@ -4716,6 +4759,26 @@ TN_API tn_tensor *tnp_nn_gaussian_nll_loss_forward(tn_module *module, tn_tensor 
     tn_tensor *target, tn_tensor *var) {
     const tn_nn_gaussian_nll_loss_forward_args a = {module, input, target, var};
     return tn_nn_gaussian_nll_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_ctc_loss_at(const char *file, int line, const tn_nn_ctc_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_ctc_loss, args);
+}
+TN_API tn_module *tnp_nn_ctc_loss(int64_t blank, tn_reduction reduction, bool zero_infinity,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_ctc_loss_args a = {blank, reduction, zero_infinity, dtype, device, 0};
+    return tn_nn_ctc_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_ctc_loss_forward_at(const char *file, int line,
+    const tn_nn_ctc_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_ctc_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_ctc_loss_forward(tn_module *module, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths) {
+    const tn_nn_ctc_loss_forward_args a = {module, log_probs, targets, input_lengths,
+        target_lengths};
+    return tn_nn_ctc_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
     const tn_nn_batch_norm1d_args *args) {

@@ -69,6 +69,7 @@
 #include "../ops/layers/conv3d.c"
 #include "../ops/layers/conv_transpose.c"
 #include "../ops/layers/conv_weight.c"
+#include "../ops/layers/ctc.c"
 #include "../ops/layers/distance.c"
 #include "../ops/layers/group_norm.c"
 #include "../ops/layers/instance_norm.c"

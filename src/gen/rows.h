@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 524 };
+enum { TNI_ROW_COUNT = 528 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -197,6 +197,14 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_count_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_count_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ctc_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_ctc_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ctc_loss_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_ctc_loss_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ctc_loss_plain);
+TN_PRIV_DECLARE(tn_row, tni_row_ctc_loss_plain);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ctc_loss_tensor);
+TN_PRIV_DECLARE(tn_row, tni_row_ctc_loss_tensor);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cummax);
 TN_PRIV_DECLARE(tn_row, tni_row_cummax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cummin);

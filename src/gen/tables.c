@@ -1609,6 +1609,93 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_ctc_loss[] = {
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_INTS, 0, offsetof(tn_ctc_loss_args, input_lengths), 0, -1, NULL},
+    {"target_lengths", TN_T_INTS, 0, offsetof(tn_ctc_loss_args, target_lengths), 0, -1, NULL},
+    {"blank", TN_T_INT, TN_P_DEFAULT, offsetof(tn_ctc_loss_args, blank), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_ctc_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"zero_infinity", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_ctc_loss_args, zero_infinity), 0, -1,
+     NULL},
+};
+static const tn_ctc_loss_args tni_defaults_ctc_loss = {0, TN_REDUCTION_MEAN, false, NULL, NULL,
+    {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_ctc_loss[] = {"result", NULL};
+static const uint64_t tni_needs_ctc_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss) = {tni_params_ctc_loss, &tni_defaults_ctc_loss,
+    tni_names_ctc_loss, tni_needs_ctc_loss, 7, 2, 1, 0, sizeof(tn_ctc_loss_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 94};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ctc_loss_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_input_grad_args, grad), 0, -1, NULL},
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_input_grad_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_input_grad_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_input_grad_args, input_lengths), 0, -1,
+     NULL},
+    {"target_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_input_grad_args, target_lengths), 0,
+     -1, NULL},
+    {"blank", TN_T_INT, 0, offsetof(tn_ctc_loss_input_grad_args, blank), 0, -1, NULL},
+    {"zero_infinity", TN_T_BOOL, 0, offsetof(tn_ctc_loss_input_grad_args, zero_infinity), 0, -1,
+     NULL},
+};
+static const tn_ctc_loss_input_grad_args tni_defaults_ctc_loss_input_grad = {NULL, NULL, NULL,
+    NULL, NULL, 0, 0};
+static const char *const tni_names_ctc_loss_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_ctc_loss_input_grad[] = {0, 0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_input_grad) = {tni_params_ctc_loss_input_grad,
+    &tni_defaults_ctc_loss_input_grad, tni_names_ctc_loss_input_grad,
+    tni_needs_ctc_loss_input_grad, 7, 5, 1, 0, sizeof(tn_ctc_loss_input_grad_args), UINT16_MAX, 0,
+    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 95};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ctc_loss_plain[] = {
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_plain_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_plain_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_plain_args, input_lengths), 0, -1, NULL},
+    {"target_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_plain_args, target_lengths), 0, -1,
+     NULL},
+    {"blank", TN_T_INT, 0, offsetof(tn_ctc_loss_plain_args, blank), 0, -1, NULL},
+    {"zero_infinity", TN_T_BOOL, 0, offsetof(tn_ctc_loss_plain_args, zero_infinity), 0, -1, NULL},
+};
+static const tn_ctc_loss_plain_args tni_defaults_ctc_loss_plain = {NULL, NULL, NULL, NULL, 0, 0};
+static const char *const tni_names_ctc_loss_plain[] = {"result", NULL};
+static const uint64_t tni_needs_ctc_loss_plain[] = {UINT64_C(0xf), UINT64_C(0xf), UINT64_C(0xf),
+    UINT64_C(0xf)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_plain) = {tni_params_ctc_loss_plain,
+    &tni_defaults_ctc_loss_plain, tni_names_ctc_loss_plain, tni_needs_ctc_loss_plain, 6, 4, 1, 0,
+    sizeof(tn_ctc_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 96};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ctc_loss_tensor[] = {
+    {"log_probs", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_tensor_args, log_probs), 0, -1, NULL},
+    {"targets", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_tensor_args, targets), 0, -1, NULL},
+    {"input_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_tensor_args, input_lengths), 0, -1,
+     NULL},
+    {"target_lengths", TN_T_TENSOR, 0, offsetof(tn_ctc_loss_tensor_args, target_lengths), 0, -1,
+     NULL},
+    {"blank", TN_T_INT, TN_P_DEFAULT, offsetof(tn_ctc_loss_tensor_args, blank), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_ctc_loss_tensor_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"zero_infinity", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_ctc_loss_tensor_args, zero_infinity), 0,
+     -1, NULL},
+};
+static const tn_ctc_loss_tensor_args tni_defaults_ctc_loss_tensor = {0, TN_REDUCTION_MEAN, false,
+    NULL, NULL, NULL, NULL};
+static const char *const tni_names_ctc_loss_tensor[] = {"result", NULL};
+static const uint64_t tni_needs_ctc_loss_tensor[] = {0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_tensor) = {tni_params_ctc_loss_tensor,
+    &tni_defaults_ctc_loss_tensor, tni_names_ctc_loss_tensor, tni_needs_ctc_loss_tensor, 7, 4, 1,
+    0, sizeof(tn_ctc_loss_tensor_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0},
+    97};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_cummax[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_cummax_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_cummax_args, dim), 0, -1, NULL},
@@ -1619,7 +1706,7 @@ static const uint64_t tni_needs_cummax[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cummax) = {tni_params_cummax, &tni_defaults_cummax,
     tni_names_cummax, tni_needs_cummax, 2, 1, 2, 0, sizeof(tn_cummax_args),
-    offsetof(tn_cummax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    offsetof(tn_cummax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cummin[] = {
@@ -1632,7 +1719,7 @@ static const uint64_t tni_needs_cummin[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cummin) = {tni_params_cummin, &tni_defaults_cummin,
     tni_names_cummin, tni_needs_cummin, 2, 1, 2, 0, sizeof(tn_cummin_args),
-    offsetof(tn_cummin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    offsetof(tn_cummin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -1647,7 +1734,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1662,7 +1749,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_deg2rad[] = {
@@ -1674,7 +1761,7 @@ static const uint64_t tni_needs_deg2rad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_deg2rad) = {tni_params_deg2rad, &tni_defaults_deg2rad,
     tni_names_deg2rad, tni_needs_deg2rad, 1, 1, 1, 0, sizeof(tn_deg2rad_args),
-    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_det[] = {
@@ -1686,7 +1773,7 @@ static const uint64_t tni_needs_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
     tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    99};
+    103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -1698,7 +1785,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 100};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dft[] = {
@@ -1715,7 +1802,7 @@ static const uint64_t tni_needs_dft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dft) = {tni_params_dft, &tni_defaults_dft, tni_names_dft,
     tni_needs_dft, 6, 1, 1, 0, sizeof(tn_dft_args), offsetof(tn_dft_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 101};
+    0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -1730,7 +1817,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -1742,7 +1829,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_gather[] = {
@@ -1757,7 +1844,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 104};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -1773,7 +1860,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 105};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -1788,7 +1875,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 106};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -1796,7 +1883,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -1811,7 +1898,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -1827,7 +1914,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 109};
+    0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -1845,7 +1932,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 110};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -1863,7 +1950,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 111};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -1878,7 +1965,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -1892,7 +1979,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 113};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -1909,7 +1996,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 114};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -1923,7 +2010,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 115};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -1936,7 +2023,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 116};
+    0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -1950,7 +2037,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 117};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -1966,7 +2053,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 118};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -1983,7 +2070,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 119};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -2005,7 +2092,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -2020,7 +2107,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -2036,7 +2123,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 122};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_permuted[] = {
@@ -2055,7 +2142,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_permuted) = {tni_params_empty_permuted,
     &tni_defaults_empty_permuted, tni_names_empty_permuted, NULL, 4, 0, 1, 0,
     sizeof(tn_empty_permuted_args), offsetof(tn_empty_permuted_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -2069,7 +2156,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 124};
+    0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -2082,7 +2169,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 125};
+    0, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -2094,7 +2181,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 126};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfc[] = {
@@ -2106,7 +2193,7 @@ static const uint64_t tni_needs_erfc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfc) = {tni_params_erfc, &tni_defaults_erfc, tni_names_erfc,
     tni_needs_erfc, 1, 1, 1, 0, sizeof(tn_erfc_args), offsetof(tn_erfc_args, out), 0,
-    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
+    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfinv[] = {
@@ -2118,7 +2205,7 @@ static const uint64_t tni_needs_erfinv[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfinv) = {tni_params_erfinv, &tni_defaults_erfinv,
     tni_names_erfinv, tni_needs_erfinv, 1, 1, 1, 0, sizeof(tn_erfinv_args),
-    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 128};
+    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -2130,7 +2217,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 129};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp2[] = {
@@ -2142,7 +2229,7 @@ static const uint64_t tni_needs_exp2[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp2) = {tni_params_exp2, &tni_defaults_exp2, tni_names_exp2,
     tni_needs_exp2, 1, 1, 1, 0, sizeof(tn_exp2_args), offsetof(tn_exp2_args, out), 0,
-    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -2157,7 +2244,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -2170,7 +2257,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 132};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -2182,7 +2269,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 133};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -2197,7 +2284,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -2212,7 +2299,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 135};
+    0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -2228,7 +2315,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 136};
+    0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_feature_alpha_dropout[] = {
@@ -2243,7 +2330,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_feature_alpha_dropout) = {tni_params_feature_alpha_dropout,
     &tni_defaults_feature_alpha_dropout, tni_names_feature_alpha_dropout,
     tni_needs_feature_alpha_dropout, 3, 1, 1, 0, sizeof(tn_feature_alpha_dropout_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft[] = {
@@ -2259,7 +2346,7 @@ static const uint64_t tni_needs_fft_fft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft) = {tni_params_fft_fft, &tni_defaults_fft_fft,
     tni_names_fft_fft, tni_needs_fft_fft, 4, 1, 1, 0, sizeof(tn_fft_fft_args),
-    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft2[] = {
@@ -2277,7 +2364,7 @@ static const uint64_t tni_needs_fft_fft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft2) = {tni_params_fft_fft2, &tni_defaults_fft_fft2,
     tni_names_fft_fft2, tni_needs_fft_fft2, 4, 1, 1, 0, sizeof(tn_fft_fft2_args),
-    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
+    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftfreq[] = {
@@ -2293,7 +2380,7 @@ static const char *const tni_names_fft_fftfreq[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftfreq) = {tni_params_fft_fftfreq, &tni_defaults_fft_fftfreq,
     tni_names_fft_fftfreq, NULL, 4, 0, 1, 0, sizeof(tn_fft_fftfreq_args),
-    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftn[] = {
@@ -2309,7 +2396,7 @@ static const uint64_t tni_needs_fft_fftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftn) = {tni_params_fft_fftn, &tni_defaults_fft_fftn,
     tni_names_fft_fftn, tni_needs_fft_fftn, 4, 1, 1, 0, sizeof(tn_fft_fftn_args),
-    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
+    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftshift[] = {
@@ -2323,7 +2410,7 @@ static const uint64_t tni_needs_fft_fftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftshift) = {tni_params_fft_fftshift,
     &tni_defaults_fft_fftshift, tni_names_fft_fftshift, tni_needs_fft_fftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 142};
+    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft[] = {
@@ -2339,7 +2426,7 @@ static const uint64_t tni_needs_fft_hfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft) = {tni_params_fft_hfft, &tni_defaults_fft_hfft,
     tni_names_fft_hfft, tni_needs_fft_hfft, 4, 1, 1, 0, sizeof(tn_fft_hfft_args),
-    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
+    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft2[] = {
@@ -2357,7 +2444,7 @@ static const uint64_t tni_needs_fft_hfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft2) = {tni_params_fft_hfft2, &tni_defaults_fft_hfft2,
     tni_names_fft_hfft2, tni_needs_fft_hfft2, 4, 1, 1, 0, sizeof(tn_fft_hfft2_args),
-    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfftn[] = {
@@ -2373,7 +2460,7 @@ static const uint64_t tni_needs_fft_hfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfftn) = {tni_params_fft_hfftn, &tni_defaults_fft_hfftn,
     tni_names_fft_hfftn, tni_needs_fft_hfftn, 4, 1, 1, 0, sizeof(tn_fft_hfftn_args),
-    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft[] = {
@@ -2389,7 +2476,7 @@ static const uint64_t tni_needs_fft_ifft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft) = {tni_params_fft_ifft, &tni_defaults_fft_ifft,
     tni_names_fft_ifft, tni_needs_fft_ifft, 4, 1, 1, 0, sizeof(tn_fft_ifft_args),
-    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft2[] = {
@@ -2407,7 +2494,7 @@ static const uint64_t tni_needs_fft_ifft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft2) = {tni_params_fft_ifft2, &tni_defaults_fft_ifft2,
     tni_names_fft_ifft2, tni_needs_fft_ifft2, 4, 1, 1, 0, sizeof(tn_fft_ifft2_args),
-    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftn[] = {
@@ -2423,7 +2510,7 @@ static const uint64_t tni_needs_fft_ifftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftn) = {tni_params_fft_ifftn, &tni_defaults_fft_ifftn,
     tni_names_fft_ifftn, tni_needs_fft_ifftn, 4, 1, 1, 0, sizeof(tn_fft_ifftn_args),
-    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
+    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftshift[] = {
@@ -2437,7 +2524,7 @@ static const uint64_t tni_needs_fft_ifftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftshift) = {tni_params_fft_ifftshift,
     &tni_defaults_fft_ifftshift, tni_names_fft_ifftshift, tni_needs_fft_ifftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft[] = {
@@ -2453,7 +2540,7 @@ static const uint64_t tni_needs_fft_ihfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft) = {tni_params_fft_ihfft, &tni_defaults_fft_ihfft,
     tni_names_fft_ihfft, tni_needs_fft_ihfft, 4, 1, 1, 0, sizeof(tn_fft_ihfft_args),
-    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
+    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft2[] = {
@@ -2471,7 +2558,7 @@ static const uint64_t tni_needs_fft_ihfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft2) = {tni_params_fft_ihfft2, &tni_defaults_fft_ihfft2,
     tni_names_fft_ihfft2, tni_needs_fft_ihfft2, 4, 1, 1, 0, sizeof(tn_fft_ihfft2_args),
-    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfftn[] = {
@@ -2488,7 +2575,7 @@ static const uint64_t tni_needs_fft_ihfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfftn) = {tni_params_fft_ihfftn, &tni_defaults_fft_ihfftn,
     tni_names_fft_ihfftn, tni_needs_fft_ihfftn, 4, 1, 1, 0, sizeof(tn_fft_ihfftn_args),
-    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft[] = {
@@ -2504,7 +2591,7 @@ static const uint64_t tni_needs_fft_irfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft) = {tni_params_fft_irfft, &tni_defaults_fft_irfft,
     tni_names_fft_irfft, tni_needs_fft_irfft, 4, 1, 1, 0, sizeof(tn_fft_irfft_args),
-    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft2[] = {
@@ -2522,7 +2609,7 @@ static const uint64_t tni_needs_fft_irfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft2) = {tni_params_fft_irfft2, &tni_defaults_fft_irfft2,
     tni_names_fft_irfft2, tni_needs_fft_irfft2, 4, 1, 1, 0, sizeof(tn_fft_irfft2_args),
-    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfftn[] = {
@@ -2539,7 +2626,7 @@ static const uint64_t tni_needs_fft_irfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfftn) = {tni_params_fft_irfftn, &tni_defaults_fft_irfftn,
     tni_names_fft_irfftn, tni_needs_fft_irfftn, 4, 1, 1, 0, sizeof(tn_fft_irfftn_args),
-    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
+    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft[] = {
@@ -2555,7 +2642,7 @@ static const uint64_t tni_needs_fft_rfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft) = {tni_params_fft_rfft, &tni_defaults_fft_rfft,
     tni_names_fft_rfft, tni_needs_fft_rfft, 4, 1, 1, 0, sizeof(tn_fft_rfft_args),
-    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft2[] = {
@@ -2573,7 +2660,7 @@ static const uint64_t tni_needs_fft_rfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft2) = {tni_params_fft_rfft2, &tni_defaults_fft_rfft2,
     tni_names_fft_rfft2, tni_needs_fft_rfft2, 4, 1, 1, 0, sizeof(tn_fft_rfft2_args),
-    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftfreq[] = {
@@ -2591,7 +2678,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftfreq) = {tni_params_fft_rfftfreq,
     &tni_defaults_fft_rfftfreq, tni_names_fft_rfftfreq, NULL, 4, 0, 1, 0,
     sizeof(tn_fft_rfftfreq_args), offsetof(tn_fft_rfftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 158};
+    0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftn[] = {
@@ -2607,7 +2694,7 @@ static const uint64_t tni_needs_fft_rfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftn) = {tni_params_fft_rfftn, &tni_defaults_fft_rfftn,
     tni_names_fft_rfftn, tni_needs_fft_rfftn, 4, 1, 1, 0, sizeof(tn_fft_rfftn_args),
-    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -2620,7 +2707,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 160};
+    0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -2634,7 +2721,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -2647,7 +2734,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -2659,7 +2746,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -2674,7 +2761,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 164};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmax[] = {
@@ -2687,7 +2774,7 @@ static const uint64_t tni_needs_fmax[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmax) = {tni_params_fmax, &tni_defaults_fmax, tni_names_fmax,
     tni_needs_fmax, 2, 2, 1, 0, sizeof(tn_fmax_args), offsetof(tn_fmax_args, out), 0,
-    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 165};
+    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmin[] = {
@@ -2700,7 +2787,7 @@ static const uint64_t tni_needs_fmin[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmin) = {tni_params_fmin, &tni_defaults_fmin, tni_names_fmin,
     tni_needs_fmin, 2, 2, 1, 0, sizeof(tn_fmin_args), offsetof(tn_fmin_args, out), 0,
-    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
+    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -2714,7 +2801,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 167};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -2726,7 +2813,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool2d[] = {
@@ -2745,7 +2832,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool2d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool2d, tni_names_fractional_max_pool2d,
     tni_needs_fractional_max_pool2d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool2d_args),
     offsetof(tn_fractional_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    169};
+    173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool3d[] = {
@@ -2764,7 +2851,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool3d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool3d, tni_names_fractional_max_pool3d,
     tni_needs_fractional_max_pool3d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool3d_args),
     offsetof(tn_fractional_max_pool3d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    170};
+    174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frexp[] = {
@@ -2776,7 +2863,7 @@ static const uint64_t tni_needs_frexp[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frexp) = {tni_params_frexp, &tni_defaults_frexp, tni_names_frexp,
     tni_needs_frexp, 1, 1, 2, 0, sizeof(tn_frexp_args), offsetof(tn_frexp_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 171};
+    0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -2793,7 +2880,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -2811,7 +2898,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -2841,7 +2928,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    174};
+    178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -2871,7 +2958,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    175};
+    179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -2896,7 +2983,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_step[] = {
@@ -2920,7 +3007,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_step) = {tni_params_fused_step, &tni_defaults_fused_step,
     tni_names_fused_step, tni_needs_fused_step, 7, 0, 0, 0, sizeof(tn_fused_step_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    177};
+    181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -2936,7 +3023,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 178};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gaussian_nll_loss[] = {
@@ -2956,7 +3043,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gaussian_nll_loss) = {tni_params_gaussian_nll_loss,
     &tni_defaults_gaussian_nll_loss, tni_names_gaussian_nll_loss, tni_needs_gaussian_nll_loss, 6,
     3, 1, 0, sizeof(tn_gaussian_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 179};
+    0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gcd[] = {
@@ -2969,7 +3056,7 @@ static const uint64_t tni_needs_gcd[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gcd) = {tni_params_gcd, &tni_defaults_gcd, tni_names_gcd,
     tni_needs_gcd, 2, 2, 1, 0, sizeof(tn_gcd_args), offsetof(tn_gcd_args, out), 0, tni_loops_gcd,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 180};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -2983,7 +3070,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 181};
+    0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -2997,7 +3084,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -3009,7 +3096,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -3023,7 +3110,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 184};
+    0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -3035,7 +3122,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geometric[] = {
@@ -3050,7 +3137,7 @@ static const uint64_t tni_needs_geometric[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geometric) = {tni_params_geometric, &tni_defaults_geometric,
     tni_names_geometric, tni_needs_geometric, 3, 1, 1, 0, sizeof(tn_geometric_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geqrf[] = {
@@ -3062,7 +3149,7 @@ static const uint64_t tni_needs_geqrf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geqrf) = {tni_params_geqrf, &tni_defaults_geqrf, tni_names_geqrf,
     tni_needs_geqrf, 1, 1, 2, 0, sizeof(tn_geqrf_args), offsetof(tn_geqrf_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 187};
+    0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu[] = {
@@ -3075,7 +3162,7 @@ static const uint64_t tni_needs_glu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu) = {tni_params_glu, &tni_defaults_glu, tni_names_glu,
     tni_needs_glu, 2, 1, 1, 0, sizeof(tn_glu_args), offsetof(tn_glu_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 188};
+    0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu_gate[] = {
@@ -3088,7 +3175,7 @@ static const uint64_t tni_needs_glu_gate[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu_gate) = {tni_params_glu_gate, &tni_defaults_glu_gate,
     tni_names_glu_gate, tni_needs_glu_gate, 2, 2, 1, 0, sizeof(tn_glu_gate_args), UINT16_MAX, 0,
-    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 189};
+    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_group_norm[] = {
@@ -3106,7 +3193,7 @@ static const uint64_t tni_needs_group_norm[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_group_norm) = {tni_params_group_norm, &tni_defaults_group_norm,
     tni_names_group_norm, tni_needs_group_norm, 5, 3, 1, 0, sizeof(tn_group_norm_args), UINT16_MAX,
-    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 190};
+    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -3120,7 +3207,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 191};
+    0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hamming_window[] = {
@@ -3139,7 +3226,7 @@ static const char *const tni_names_hamming_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hamming_window) = {tni_params_hamming_window,
     &tni_defaults_hamming_window, tni_names_hamming_window, NULL, 6, 0, 1, 0,
-    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hann_window[] = {
@@ -3155,7 +3242,7 @@ static const char *const tni_names_hann_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hann_window) = {tni_params_hann_window, &tni_defaults_hann_window,
     tni_names_hann_window, NULL, 4, 0, 1, 0, sizeof(tn_hann_window_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -3170,7 +3257,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 194};
+    0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardsigmoid[] = {
@@ -3182,7 +3269,7 @@ static const uint64_t tni_needs_hardsigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardsigmoid) = {tni_params_hardsigmoid, &tni_defaults_hardsigmoid,
     tni_names_hardsigmoid, tni_needs_hardsigmoid, 1, 1, 1, 0, sizeof(tn_hardsigmoid_args),
-    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
+    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -3194,7 +3281,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -3210,7 +3297,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -3223,7 +3310,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 198};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hinge_embedding_loss[] = {
@@ -3242,7 +3329,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hinge_embedding_loss) = {tni_params_hinge_embedding_loss,
     &tni_defaults_hinge_embedding_loss, tni_names_hinge_embedding_loss,
     tni_needs_hinge_embedding_loss, 4, 2, 1, 0, sizeof(tn_hinge_embedding_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 199};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -3258,7 +3345,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 200};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -3271,7 +3358,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_i0[] = {
@@ -3283,7 +3370,7 @@ static const uint64_t tni_needs_i0[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_i0) = {tni_params_i0, &tni_defaults_i0, tni_names_i0, tni_needs_i0,
     1, 1, 1, 0, sizeof(tn_i0_args), offsetof(tn_i0_args, out), 0, tni_loops_i0, {0, 0, 0, 0, 0, 0,
-    0, 0}, 202};
+    0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igamma[] = {
@@ -3296,7 +3383,7 @@ static const uint64_t tni_needs_igamma[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igamma) = {tni_params_igamma, &tni_defaults_igamma,
     tni_names_igamma, tni_needs_igamma, 2, 2, 1, 0, sizeof(tn_igamma_args),
-    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 203};
+    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igammac[] = {
@@ -3309,7 +3396,7 @@ static const uint64_t tni_needs_igammac[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igammac) = {tni_params_igammac, &tni_defaults_igammac,
     tni_names_igammac, tni_needs_igammac, 2, 2, 1, 0, sizeof(tn_igammac_args),
-    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
+    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_im2col[] = {
@@ -3329,7 +3416,7 @@ static const uint64_t tni_needs_im2col[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_im2col) = {tni_params_im2col, &tni_defaults_im2col,
     tni_names_im2col, tni_needs_im2col, 5, 1, 1, 0, sizeof(tn_im2col_args),
-    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -3341,7 +3428,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 206};
+    0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -3354,7 +3441,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 207};
+    0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -3371,7 +3458,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 208};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -3386,7 +3473,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 209};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_reduce[] = {
@@ -3406,7 +3493,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_reduce) = {tni_params_index_reduce,
     &tni_defaults_index_reduce, tni_names_index_reduce, tni_needs_index_reduce, 6, 3, 1, 0,
     sizeof(tn_index_reduce_args), offsetof(tn_index_reduce_args, out), TN_PROP_INTS, NULL, {0, 2,
-    3, 0, 0, 0, 0, 0}, 210};
+    3, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -3421,7 +3508,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 211};
+    0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_instance_norm[] = {
@@ -3447,7 +3534,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_instance_norm) = {tni_params_instance_norm,
     &tni_defaults_instance_norm, tni_names_instance_norm, tni_needs_instance_norm, 8, 5, 1, 0,
     sizeof(tn_instance_norm_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0},
-    212};
+    216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_interpolate[] = {
@@ -3471,7 +3558,7 @@ static const uint64_t tni_needs_interpolate[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
     tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
-    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -3483,7 +3570,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -3499,7 +3586,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 215};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -3511,7 +3598,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -3523,7 +3610,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 217};
+    0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -3535,7 +3622,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 218};
+    0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -3547,7 +3634,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -3559,7 +3646,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -3571,7 +3658,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_istft[] = {
@@ -3598,7 +3685,7 @@ static const uint64_t tni_needs_istft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_istft) = {tni_params_istft, &tni_defaults_istft, tni_names_istft,
     tni_needs_istft, 10, 2, 1, 0, sizeof(tn_istft_args), UINT16_MAX, 0, NULL, {0, 4, 0, 0, 0, 0, 0,
-    0}, 222};
+    0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kaiser_window[] = {
@@ -3616,7 +3703,7 @@ static const char *const tni_names_kaiser_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kaiser_window) = {tni_params_kaiser_window,
     &tni_defaults_kaiser_window, tni_names_kaiser_window, NULL, 5, 0, 1, 0,
-    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -3633,7 +3720,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kthvalue[] = {
@@ -3648,7 +3735,7 @@ static const uint64_t tni_needs_kthvalue[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kthvalue) = {tni_params_kthvalue, &tni_defaults_kthvalue,
     tni_names_kthvalue, tni_needs_kthvalue, 4, 1, 2, 0, sizeof(tn_kthvalue_args),
-    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -3663,7 +3750,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 226};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -3682,7 +3769,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 227};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -3703,7 +3790,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 228};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -3716,7 +3803,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 229};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -3729,7 +3816,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 230};
+    1, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -3743,7 +3830,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 231};
+    0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -3758,7 +3845,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 232};
+    0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -3778,7 +3865,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 233};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -3793,7 +3880,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 234};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -3805,7 +3892,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -3820,7 +3907,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 236};
+    0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -3838,7 +3925,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -3850,7 +3937,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -3863,7 +3950,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -3879,7 +3966,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -3893,7 +3980,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_householder_product[] = {
@@ -3910,7 +3997,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_householder_product)
     = {tni_params_linalg_householder_product, &tni_defaults_linalg_householder_product,
     tni_names_linalg_householder_product, tni_needs_linalg_householder_product, 2, 2, 1, 0,
     sizeof(tn_linalg_householder_product_args), offsetof(tn_linalg_householder_product_args, out),
-    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 242};
+    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -3922,7 +4009,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -3937,7 +4024,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 244};
+    0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -3956,7 +4043,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 245};
+    0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -3975,7 +4062,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 246};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -3989,7 +4076,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -4004,7 +4091,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 248};
+    0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -4023,7 +4110,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    249};
+    253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -4043,7 +4130,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 250};
+    0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_exp[] = {
@@ -4055,7 +4142,7 @@ static const uint64_t tni_needs_linalg_matrix_exp[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_exp) = {tni_params_linalg_matrix_exp,
     &tni_defaults_linalg_matrix_exp, tni_names_linalg_matrix_exp, tni_needs_linalg_matrix_exp, 1,
-    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -4069,7 +4156,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -4085,7 +4172,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -4106,7 +4193,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    254};
+    258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -4119,7 +4206,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -4133,7 +4220,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -4153,7 +4240,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -4166,7 +4253,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 258};
+    0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -4179,7 +4266,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -4192,7 +4279,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 260};
+    0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -4208,7 +4295,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 261};
+    0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -4227,7 +4314,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 262};
+    0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -4245,7 +4332,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 263};
+    0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -4266,7 +4353,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 264};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -4282,7 +4369,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -4302,7 +4389,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -4317,7 +4404,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 267};
+    0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -4331,7 +4418,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 268};
+    0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -4348,7 +4435,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -4370,7 +4457,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -4385,7 +4472,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 271};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -4402,7 +4489,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 272};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -4417,7 +4504,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 273};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -4435,7 +4522,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_local_response_norm[] = {
@@ -4453,7 +4540,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_local_response_norm) = {tni_params_local_response_norm,
     &tni_defaults_local_response_norm, tni_names_local_response_norm,
     tni_needs_local_response_norm, 5, 1, 1, 0, sizeof(tn_local_response_norm_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -4465,7 +4552,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 276};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -4477,7 +4564,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -4489,7 +4576,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -4501,7 +4588,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_normal[] = {
@@ -4517,7 +4604,7 @@ static const uint64_t tni_needs_log_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_normal) = {tni_params_log_normal, &tni_defaults_log_normal,
     tni_names_log_normal, tni_needs_log_normal, 4, 1, 1, 0, sizeof(tn_log_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_sigmoid[] = {
@@ -4529,7 +4616,7 @@ static const uint64_t tni_needs_log_sigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_sigmoid) = {tni_params_log_sigmoid, &tni_defaults_log_sigmoid,
     tni_names_log_sigmoid, tni_needs_log_sigmoid, 1, 1, 1, 0, sizeof(tn_log_sigmoid_args),
-    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -4544,7 +4631,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -4563,7 +4650,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 283};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -4576,7 +4663,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 284};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -4589,7 +4676,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 285};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logcumsumexp[] = {
@@ -4603,7 +4690,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logcumsumexp) = {tni_params_logcumsumexp,
     &tni_defaults_logcumsumexp, tni_names_logcumsumexp, tni_needs_logcumsumexp, 2, 1, 1, 0,
     sizeof(tn_logcumsumexp_args), offsetof(tn_logcumsumexp_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 286};
+    0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -4615,7 +4702,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -4628,7 +4715,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 288};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -4640,7 +4727,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -4653,7 +4740,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 290};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -4666,7 +4753,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 291};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -4680,7 +4767,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -4699,7 +4786,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -4713,7 +4800,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool1d[] = {
@@ -4730,7 +4817,7 @@ static const uint64_t tni_needs_lp_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
     tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool2d[] = {
@@ -4747,7 +4834,7 @@ static const uint64_t tni_needs_lp_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
     tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool3d[] = {
@@ -4764,7 +4851,7 @@ static const uint64_t tni_needs_lp_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool3d) = {tni_params_lp_pool3d, &tni_defaults_lp_pool3d,
     tni_names_lp_pool3d, tni_needs_lp_pool3d, 5, 1, 1, 0, sizeof(tn_lp_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -4778,7 +4865,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 298};
+    0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -4792,7 +4879,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 299};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -4809,7 +4896,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 300};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_margin_ranking_loss[] = {
@@ -4829,7 +4916,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_margin_ranking_loss) = {tni_params_margin_ranking_loss,
     &tni_defaults_margin_ranking_loss, tni_names_margin_ranking_loss,
     tni_needs_margin_ranking_loss, 5, 3, 1, 0, sizeof(tn_margin_ranking_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 301};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -4844,7 +4931,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 302};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -4859,7 +4946,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 303};
+    0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -4872,7 +4959,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 304};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -4885,7 +4972,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 305};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_exp[] = {
@@ -4897,7 +4984,7 @@ static const uint64_t tni_needs_matrix_exp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_exp) = {tni_params_matrix_exp, &tni_defaults_matrix_exp,
     tni_names_matrix_exp, tni_needs_matrix_exp, 1, 1, 1, 0, sizeof(tn_matrix_exp_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -4911,7 +4998,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 307};
+    0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -4923,7 +5010,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 308};
+    0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -4937,7 +5024,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -4950,7 +5037,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d[] = {
@@ -4971,7 +5058,7 @@ static const uint64_t tni_needs_max_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
     tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d_with_indices[] = {
@@ -4999,7 +5086,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d_with_indices) = {tni_params_max_pool1d
     &tni_defaults_max_pool1d_with_indices, tni_names_max_pool1d_with_indices,
     tni_needs_max_pool1d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool1d_with_indices_args),
     offsetof(tn_max_pool1d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    312};
+    316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -5020,7 +5107,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -5049,7 +5136,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    314};
+    318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -5074,7 +5161,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 315};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_with_indices[] = {
@@ -5102,7 +5189,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_with_indices) = {tni_params_max_pool2d
     &tni_defaults_max_pool2d_with_indices, tni_names_max_pool2d_with_indices,
     tni_needs_max_pool2d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool2d_with_indices_args),
     offsetof(tn_max_pool2d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    316};
+    320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d[] = {
@@ -5123,7 +5210,7 @@ static const uint64_t tni_needs_max_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d) = {tni_params_max_pool3d, &tni_defaults_max_pool3d,
     tni_names_max_pool3d, tni_needs_max_pool3d, 6, 1, 1, 0, sizeof(tn_max_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d_with_indices[] = {
@@ -5151,7 +5238,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d_with_indices) = {tni_params_max_pool3d
     &tni_defaults_max_pool3d_with_indices, tni_names_max_pool3d_with_indices,
     tni_needs_max_pool3d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool3d_with_indices_args),
     offsetof(tn_max_pool3d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    318};
+    322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool1d[] = {
@@ -5172,7 +5259,7 @@ static const uint64_t tni_needs_max_unpool1d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool1d) = {tni_params_max_unpool1d,
     &tni_defaults_max_unpool1d, tni_names_max_unpool1d, tni_needs_max_unpool1d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 319};
+    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool2d[] = {
@@ -5193,7 +5280,7 @@ static const uint64_t tni_needs_max_unpool2d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool2d) = {tni_params_max_unpool2d,
     &tni_defaults_max_unpool2d, tni_names_max_unpool2d, tni_needs_max_unpool2d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 320};
+    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool3d[] = {
@@ -5214,7 +5301,7 @@ static const uint64_t tni_needs_max_unpool3d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool3d) = {tni_params_max_unpool3d,
     &tni_defaults_max_unpool3d, tni_names_max_unpool3d, tni_needs_max_unpool3d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
+    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -5227,7 +5314,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 322};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -5243,7 +5330,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median[] = {
@@ -5255,7 +5342,7 @@ static const uint64_t tni_needs_median[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median) = {tni_params_median, &tni_defaults_median,
     tni_names_median, tni_needs_median, 1, 1, 1, 0, sizeof(tn_median_args),
-    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median_dim[] = {
@@ -5269,7 +5356,7 @@ static const uint64_t tni_needs_median_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median_dim) = {tni_params_median_dim, &tni_defaults_median_dim,
     tni_names_median_dim, tni_needs_median_dim, 3, 1, 2, 0, sizeof(tn_median_dim_args),
-    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -5283,7 +5370,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -5295,7 +5382,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 327};
+    0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -5309,7 +5396,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -5322,7 +5409,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 329};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -5335,7 +5422,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 330};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mish[] = {
@@ -5347,7 +5434,7 @@ static const uint64_t tni_needs_mish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mish) = {tni_params_mish, &tni_defaults_mish, tni_names_mish,
     tni_needs_mish, 1, 1, 1, 0, sizeof(tn_mish_args), offsetof(tn_mish_args, out), 0,
-    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -5360,7 +5447,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    332};
+    336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mode[] = {
@@ -5374,7 +5461,7 @@ static const uint64_t tni_needs_mode[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mode) = {tni_params_mode, &tni_defaults_mode, tni_names_mode,
     tni_needs_mode, 3, 1, 2, 0, sizeof(tn_mode_args), offsetof(tn_mode_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 333};
+    0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -5388,7 +5475,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -5403,7 +5490,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 335};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -5417,7 +5504,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 336};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multi_margin_loss[] = {
@@ -5440,7 +5527,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multi_margin_loss) = {tni_params_multi_margin_loss,
     &tni_defaults_multi_margin_loss, tni_names_multi_margin_loss, tni_needs_multi_margin_loss, 6,
     3, 1, 0, sizeof(tn_multi_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 4, 0, 0, 0,
-    0, 0}, 337};
+    0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss[] = {
@@ -5456,7 +5543,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss) = {tni_params_multilabel_margin_loss,
     &tni_defaults_multilabel_margin_loss, tni_names_multilabel_margin_loss,
     tni_needs_multilabel_margin_loss, 3, 2, 1, 0, sizeof(tn_multilabel_margin_loss_args),
-    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 338};
+    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss_plain[] = {
@@ -5472,7 +5559,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss_plain)
     = {tni_params_multilabel_margin_loss_plain, &tni_defaults_multilabel_margin_loss_plain,
     tni_names_multilabel_margin_loss_plain, tni_needs_multilabel_margin_loss_plain, 2, 2, 1, 1,
     sizeof(tn_multilabel_margin_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    339};
+    343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_soft_margin_loss[] = {
@@ -5492,7 +5579,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_soft_margin_loss)
     = {tni_params_multilabel_soft_margin_loss, &tni_defaults_multilabel_soft_margin_loss,
     tni_names_multilabel_soft_margin_loss, tni_needs_multilabel_soft_margin_loss, 4, 3, 1, 0,
     sizeof(tn_multilabel_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 340};
+    0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multinomial[] = {
@@ -5509,7 +5596,7 @@ static const uint64_t tni_needs_multinomial[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multinomial) = {tni_params_multinomial, &tni_defaults_multinomial,
     tni_names_multinomial, tni_needs_multinomial, 4, 1, 1, 0, sizeof(tn_multinomial_args),
-    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 341};
+    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -5522,7 +5609,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    342};
+    346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -5535,7 +5622,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -5554,7 +5641,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian[] = {
@@ -5566,7 +5653,7 @@ static const uint64_t tni_needs_nanmedian[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian) = {tni_params_nanmedian, &tni_defaults_nanmedian,
     tni_names_nanmedian, tni_needs_nanmedian, 1, 1, 1, 0, sizeof(tn_nanmedian_args),
-    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
+    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian_dim[] = {
@@ -5581,7 +5668,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian_dim) = {tni_params_nanmedian_dim,
     &tni_defaults_nanmedian_dim, tni_names_nanmedian_dim, tni_needs_nanmedian_dim, 3, 1, 2, 0,
     sizeof(tn_nanmedian_dim_args), offsetof(tn_nanmedian_dim_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 346};
+    0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile[] = {
@@ -5600,7 +5687,7 @@ static const uint64_t tni_needs_nanquantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile) = {tni_params_nanquantile, &tni_defaults_nanquantile,
     tni_names_nanquantile, tni_needs_nanquantile, 5, 2, 1, 0, sizeof(tn_nanquantile_args),
-    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
+    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile_scalar[] = {
@@ -5621,7 +5708,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile_scalar) = {tni_params_nanquantile_scalar,
     &tni_defaults_nanquantile_scalar, tni_names_nanquantile_scalar, tni_needs_nanquantile_scalar,
     5, 1, 1, 0, sizeof(tn_nanquantile_scalar_args), offsetof(tn_nanquantile_scalar_args, out),
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -5636,7 +5723,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -5650,7 +5737,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 350};
+    0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -5662,7 +5749,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -5680,7 +5767,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -5699,7 +5786,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -5716,7 +5803,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -5734,7 +5821,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -5747,7 +5834,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 356};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -5765,7 +5852,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 357};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -5789,7 +5876,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 358};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -5808,7 +5895,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 359};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -5820,7 +5907,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero_static[] = {
@@ -5836,7 +5923,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero_static) = {tni_params_nonzero_static,
     &tni_defaults_nonzero_static, tni_names_nonzero_static, tni_needs_nonzero_static, 3, 1, 1, 0,
     sizeof(tn_nonzero_static_args), offsetof(tn_nonzero_static_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 361};
+    0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -5854,7 +5941,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 362};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -5870,7 +5957,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -5883,7 +5970,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 364};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -5898,7 +5985,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -5914,7 +6001,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_orgqr[] = {
@@ -5927,7 +6014,7 @@ static const uint64_t tni_needs_orgqr[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_orgqr) = {tni_params_orgqr, &tni_defaults_orgqr, tni_names_orgqr,
     tni_needs_orgqr, 2, 2, 1, 0, sizeof(tn_orgqr_args), offsetof(tn_orgqr_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 367};
+    1, 0, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ormqr[] = {
@@ -5943,7 +6030,7 @@ static const uint64_t tni_needs_ormqr[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
     tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 368};
+    1, 2, 0, 0, 0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -5956,7 +6043,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 369};
+    1, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pad[] = {
@@ -5972,7 +6059,7 @@ static const uint64_t tni_needs_pad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pad) = {tni_params_pad, &tni_defaults_pad, tni_names_pad,
     tni_needs_pad, 4, 1, 1, 0, sizeof(tn_pad_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 370};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pairwise_distance[] = {
@@ -5989,7 +6076,7 @@ static const uint64_t tni_needs_pairwise_distance[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pairwise_distance) = {tni_params_pairwise_distance,
     &tni_defaults_pairwise_distance, tni_names_pairwise_distance, tni_needs_pairwise_distance, 5,
-    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 371};
+    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -6002,7 +6089,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -6015,7 +6102,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_shuffle[] = {
@@ -6029,7 +6116,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_shuffle) = {tni_params_pixel_shuffle,
     &tni_defaults_pixel_shuffle, tni_names_pixel_shuffle, tni_needs_pixel_shuffle, 2, 1, 1, 0,
     sizeof(tn_pixel_shuffle_args), offsetof(tn_pixel_shuffle_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 374};
+    0, 0, 0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_unshuffle[] = {
@@ -6044,7 +6131,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_unshuffle) = {tni_params_pixel_unshuffle,
     &tni_defaults_pixel_unshuffle, tni_names_pixel_unshuffle, tni_needs_pixel_unshuffle, 2, 1, 1,
     0, sizeof(tn_pixel_unshuffle_args), offsetof(tn_pixel_unshuffle_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 375};
+    0, 0, 0, 0, 0}, 379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson[] = {
@@ -6058,7 +6145,7 @@ static const uint64_t tni_needs_poisson[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson) = {tni_params_poisson, &tni_defaults_poisson,
     tni_names_poisson, tni_needs_poisson, 2, 1, 1, 0, sizeof(tn_poisson_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson_nll_loss[] = {
@@ -6079,7 +6166,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson_nll_loss) = {tni_params_poisson_nll_loss,
     &tni_defaults_poisson_nll_loss, tni_names_poisson_nll_loss, tni_needs_poisson_nll_loss, 6, 2,
     1, 0, sizeof(tn_poisson_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 377};
+    0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -6092,7 +6179,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 378};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -6107,7 +6194,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 379};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -6120,7 +6207,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 380};
+    0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -6134,7 +6221,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    381};
+    385};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -6150,7 +6237,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 382};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile[] = {
@@ -6167,7 +6254,7 @@ static const uint64_t tni_needs_quantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile) = {tni_params_quantile, &tni_defaults_quantile,
     tni_names_quantile, tni_needs_quantile, 5, 2, 1, 0, sizeof(tn_quantile_args),
-    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 383};
+    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile_scalar[] = {
@@ -6187,7 +6274,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile_scalar) = {tni_params_quantile_scalar,
     &tni_defaults_quantile_scalar, tni_names_quantile_scalar, tni_needs_quantile_scalar, 5, 1, 1,
     0, sizeof(tn_quantile_scalar_args), offsetof(tn_quantile_scalar_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 384};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -6199,7 +6286,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -6216,7 +6303,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 386};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -6230,7 +6317,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 387};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -6249,7 +6336,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 388};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -6270,7 +6357,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 389};
+    0, 0, 0, 0, 0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -6287,7 +6374,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -6301,7 +6388,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -6315,7 +6402,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 392};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -6332,7 +6419,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -6344,7 +6431,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 394};
+    0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -6356,7 +6443,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reflection_pad[] = {
@@ -6370,7 +6457,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reflection_pad) = {tni_params_reflection_pad,
     &tni_defaults_reflection_pad, tni_names_reflection_pad, tni_needs_reflection_pad, 2, 1, 1, 0,
     sizeof(tn_reflection_pad_args), offsetof(tn_reflection_pad_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 396};
+    0, 0, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -6382,7 +6469,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -6396,7 +6483,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 398};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -6409,7 +6496,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_replication_pad[] = {
@@ -6423,7 +6510,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_replication_pad) = {tni_params_replication_pad,
     &tni_defaults_replication_pad, tni_names_replication_pad, tni_needs_replication_pad, 2, 1, 1,
     0, sizeof(tn_replication_pad_args), offsetof(tn_replication_pad_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 400};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 404};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -6445,7 +6532,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    401};
+    405};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -6470,7 +6557,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 402};
+    0, 0, 0}, 406};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -6483,7 +6570,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 407};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rms_norm[] = {
@@ -6500,7 +6587,7 @@ static const uint64_t tni_needs_rms_norm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rms_norm) = {tni_params_rms_norm, &tni_defaults_rms_norm,
     tni_names_rms_norm, tni_needs_rms_norm, 4, 2, 1, 0, sizeof(tn_rms_norm_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 404};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 408};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -6515,7 +6602,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 409};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -6527,7 +6614,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 406};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 410};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu[] = {
@@ -6544,7 +6631,7 @@ static const uint64_t tni_needs_rrelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu) = {tni_params_rrelu, &tni_defaults_rrelu, tni_names_rrelu,
     tni_needs_rrelu, 5, 1, 1, 0, sizeof(tn_rrelu_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 407};
+    0, 0, 0, 0, 0, 0}, 411};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu_noise[] = {
@@ -6560,7 +6647,7 @@ static const uint64_t tni_needs_rrelu_noise[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu_noise) = {tni_params_rrelu_noise, &tni_defaults_rrelu_noise,
     tni_names_rrelu_noise, tni_needs_rrelu_noise, 4, 1, 1, 0, sizeof(tn_rrelu_noise_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 408};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 412};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -6572,7 +6659,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 409};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 413};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -6588,7 +6675,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 410};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 414};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sample_dirichlet[] = {
@@ -6603,7 +6690,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sample_dirichlet) = {tni_params_sample_dirichlet,
     &tni_defaults_sample_dirichlet, tni_names_sample_dirichlet, tni_needs_sample_dirichlet, 2, 1,
     1, 0, sizeof(tn_sample_dirichlet_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 411};
+    0, 0}, 415};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -6627,7 +6714,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 412};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 416};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -6642,7 +6729,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 413};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 417};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -6657,7 +6744,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 414};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 418};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_reduce[] = {
@@ -6678,7 +6765,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_reduce) = {tni_params_scatter_reduce,
     &tni_defaults_scatter_reduce, tni_names_scatter_reduce, tni_needs_scatter_reduce, 6, 3, 1, 0,
     sizeof(tn_scatter_reduce_args), offsetof(tn_scatter_reduce_args, out), TN_PROP_INTS, NULL, {0,
-    2, 3, 0, 0, 0, 0, 0}, 415};
+    2, 3, 0, 0, 0, 0, 0}, 419};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_src_reduce[] = {
@@ -6697,7 +6784,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_src_reduce) = {tni_params_scatter_src_reduce,
     &tni_defaults_scatter_src_reduce, tni_names_scatter_src_reduce, tni_needs_scatter_src_reduce,
     5, 3, 1, 0, sizeof(tn_scatter_src_reduce_args), offsetof(tn_scatter_src_reduce_args, out),
-    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 416};
+    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 420};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -6713,7 +6800,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 417};
+    2, 0, 0, 0, 0, 0, 0}, 421};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value_reduce[] = {
@@ -6733,7 +6820,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value_reduce) = {tni_params_scatter_value
     &tni_defaults_scatter_value_reduce, tni_names_scatter_value_reduce,
     tni_needs_scatter_value_reduce, 5, 2, 1, 0, sizeof(tn_scatter_value_reduce_args),
     offsetof(tn_scatter_value_reduce_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0,
-    0, 0, 0, 0}, 418};
+    0, 0, 0, 0}, 422};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -6758,7 +6845,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 419};
+    5, 0, 0, 0, 0, 0}, 423};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -6772,7 +6859,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 420};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 424};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_selu[] = {
@@ -6784,7 +6871,7 @@ static const uint64_t tni_needs_selu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_selu) = {tni_params_selu, &tni_defaults_selu, tni_names_selu,
     tni_needs_selu, 1, 1, 1, 0, sizeof(tn_selu_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 421};
+    0}, 425};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -6796,7 +6883,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 422};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 426};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -6808,7 +6895,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 423};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 427};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -6822,7 +6909,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 424};
+    0, 0, 0, 0}, 428};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -6834,7 +6921,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 425};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 429};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -6846,7 +6933,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 426};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 430};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -6858,7 +6945,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 427};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 431};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -6872,7 +6959,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 428};
+    0}, 432};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -6884,7 +6971,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 429};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 433};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -6896,7 +6983,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 430};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 434};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -6908,7 +6995,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 431};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 435};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -6924,7 +7011,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 432};
+    0}, 436};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -6936,7 +7023,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 433};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 437};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -6953,7 +7040,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 434};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 438};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_soft_margin_loss[] = {
@@ -6970,7 +7057,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_soft_margin_loss) = {tni_params_soft_margin_loss,
     &tni_defaults_soft_margin_loss, tni_names_soft_margin_loss, tni_needs_soft_margin_loss, 3, 2,
     1, 0, sizeof(tn_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 435};
+    0}, 439};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -6985,7 +7072,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 436};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 440};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -7001,7 +7088,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 437};
+    0}, 441};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -7017,7 +7104,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 438};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 442};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -7032,7 +7119,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 439};
+    0}, 443};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -7044,7 +7131,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 440};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 444};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -7058,7 +7145,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 441};
+    0, 0, 0, 0, 0, 0}, 445};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_airy_ai[] = {
@@ -7071,7 +7158,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
     &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
     0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
-    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 442};
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 446};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j0[] = {
@@ -7084,7 +7171,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
     &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
     1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
-    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 443};
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 447};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j1[] = {
@@ -7097,7 +7184,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
     &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
     1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
-    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 444};
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 448};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y0[] = {
@@ -7110,7 +7197,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
     &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
     1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
-    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 445};
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 449};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y1[] = {
@@ -7123,7 +7210,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
     &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
     1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
-    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 446};
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 450};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
@@ -7141,7 +7228,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
     tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_t_args),
     offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 447};
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 451};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
@@ -7159,7 +7246,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
     tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_u_args),
     offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 448};
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 452};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
@@ -7177,7 +7264,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
     tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_v_args),
     offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 449};
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 453};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
@@ -7195,7 +7282,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
     tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_w_args),
     offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 450};
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 454};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -7208,7 +7295,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 451};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 455};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -7221,7 +7308,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 452};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 456};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_h[] = {
@@ -7238,7 +7325,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
     = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
     tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
-    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 453};
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 457};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_he[] = {
@@ -7255,7 +7342,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
     = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
     tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
-    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 454};
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 458};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i0e[] = {
@@ -7267,7 +7354,7 @@ static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
     tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
-    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 455};
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 459};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1[] = {
@@ -7279,7 +7366,7 @@ static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
     tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
-    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 456};
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1e[] = {
@@ -7291,7 +7378,7 @@ static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
     tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
-    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 457};
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 461};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_laguerre_polynomial_l[] = {
@@ -7308,7 +7395,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
     = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
     tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
     sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
-    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 458};
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 462};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_legendre_polynomial_p[] = {
@@ -7325,7 +7412,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
     = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
     tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
     sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
-    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 459};
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 463};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -7338,7 +7425,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 464};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i0[] = {
@@ -7353,7 +7440,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
     = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
     tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 461};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 465};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i1[] = {
@@ -7368,7 +7455,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
     = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
     tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 462};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 466};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k0[] = {
@@ -7383,7 +7470,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
     = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
     tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
-    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 463};
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 467};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k1[] = {
@@ -7398,7 +7485,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
     = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
     tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
-    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 464};
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 468};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -7411,7 +7498,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 465};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 469};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -7424,7 +7511,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 466};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 470};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
@@ -7441,7 +7528,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
     tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k0_args),
     offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 467};
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 471};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
@@ -7458,7 +7545,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
     tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k1_args),
     offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 468};
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 472};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
@@ -7478,7 +7565,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
     tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 469};
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 473};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
@@ -7498,7 +7585,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
     tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 470};
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 474};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
@@ -7518,7 +7605,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
     tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 471};
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 475};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
@@ -7538,7 +7625,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
     tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 472};
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 476};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_spherical_bessel_j0[] = {
@@ -7553,7 +7640,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
     = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
     tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
     sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
-    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 473};
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 477};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -7570,7 +7657,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 474};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 478};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -7587,7 +7674,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 475};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 479};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -7601,7 +7688,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 476};
+    0, 0, 0, 0, 0, 0, 0}, 480};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -7616,7 +7703,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 477};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 481};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -7628,7 +7715,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 478};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 482};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -7640,7 +7727,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 479};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 483};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -7652,7 +7739,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 480};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 484};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -7665,7 +7752,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 481};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 485};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -7678,7 +7765,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 482};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 486};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -7691,7 +7778,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 483};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 487};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_standard_gamma[] = {
@@ -7706,7 +7793,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_standard_gamma) = {tni_params_standard_gamma,
     &tni_defaults_standard_gamma, tni_names_standard_gamma, tni_needs_standard_gamma, 2, 1, 1, 0,
     sizeof(tn_standard_gamma_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    484};
+    488};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -7724,7 +7811,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 485};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 489};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stft[] = {
@@ -7748,7 +7835,7 @@ static const uint64_t tni_needs_stft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stft) = {tni_params_stft, &tni_defaults_stft, tni_names_stft,
     tni_needs_stft, 9, 2, 1, 0, sizeof(tn_stft_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 4, 0, 0,
-    0, 0, 0, 0}, 486};
+    0, 0, 0, 0}, 490};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -7764,7 +7851,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 487};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 491};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -7780,7 +7867,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 488};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 492};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -7794,7 +7881,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 489};
+    0, 0, 0, 0, 0}, 493};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -7805,7 +7892,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 490};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 494};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -7821,7 +7908,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 491};
+    0, 0, 0}, 495};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -7833,7 +7920,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 492};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 496};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -7845,7 +7932,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 493};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 497};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -7859,7 +7946,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 494};
+    0}, 498};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanhshrink[] = {
@@ -7871,7 +7958,7 @@ static const uint64_t tni_needs_tanhshrink[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanhshrink) = {tni_params_tanhshrink, &tni_defaults_tanhshrink,
     tni_names_tanhshrink, tni_needs_tanhshrink, 1, 1, 1, 0, sizeof(tn_tanhshrink_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 495};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 499};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -7886,7 +7973,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    496};
+    500};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -7902,7 +7989,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 497};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 501};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -7917,7 +8004,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 498};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 502};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -7933,7 +8020,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 499};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 503};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -7949,7 +8036,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 500};
+    0, 0, 0, 0, 0, 0}, 504};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -7962,7 +8049,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 501};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 505};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -7976,7 +8063,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 502};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 506};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -7995,7 +8082,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 503};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 507};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -8008,7 +8095,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 504};
+    0, 0, 0, 0, 0, 0}, 508};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triplet_margin_loss[] = {
@@ -8031,7 +8118,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triplet_margin_loss) = {tni_params_triplet_margin_loss,
     &tni_defaults_triplet_margin_loss, tni_names_triplet_margin_loss,
     tni_needs_triplet_margin_loss, 8, 3, 1, 0, sizeof(tn_triplet_margin_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 505};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 509};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -8044,7 +8131,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 506};
+    0, 0, 0, 0, 0, 0}, 510};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -8056,7 +8143,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 507};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 511};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -8069,7 +8156,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 508};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 512};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -8083,7 +8170,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 509};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 513};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -8098,7 +8185,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 510};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 514};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -8114,7 +8201,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 511};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 515};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -8127,7 +8214,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 512};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 516};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -8145,7 +8232,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 513};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 517};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -8163,7 +8250,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 514};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 518};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -8176,7 +8263,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 515};
+    0, 0, 0, 0}, 519};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -8188,7 +8275,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 516};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 520};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -8200,7 +8287,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 517};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 521};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_dtype[] = {
@@ -8213,7 +8300,7 @@ static const uint64_t tni_needs_view_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_dtype) = {tni_params_view_dtype, &tni_defaults_view_dtype,
     tni_names_view_dtype, tni_needs_view_dtype, 2, 1, 1, 0, sizeof(tn_view_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 518};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 522};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -8230,7 +8317,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 519};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 523};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -8245,7 +8332,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 520};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 524};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -8257,7 +8344,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 521};
+    0}, 525};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -8272,7 +8359,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 522};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 526};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -8288,7 +8375,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 523};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 527};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -8388,6 +8475,10 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_cosine_similarity,
         &tni_row_count_nonzero,
         &tni_row_cross_entropy,
+        &tni_row_ctc_loss,
+        &tni_row_ctc_loss_input_grad,
+        &tni_row_ctc_loss_plain,
+        &tni_row_ctc_loss_tensor,
         &tni_row_cummax,
         &tni_row_cummin,
         &tni_row_cumprod,

@@ -222,4 +222,21 @@ TN_MODULE(gaussian_nll_loss,
           .forward = gaussian_nll_loss_forward,
           .sample = ": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)")
 
+/* --- sequences -------------------------------------------------------------------------------- */
+
+LOSS_FORWARD(ctc_loss,
+             tnp_ctc_loss_tensor(a->log_probs, a->targets, a->input_lengths, a->target_lengths,
+                                 s->o.blank, s->o.reduction, s->o.zero_infinity))
+/* -log of the probability of all sequences that become targets when repeated labels are taken once
+ * and then blanks left out. */
+TN_MODULE(ctc_loss, "CTCLoss(int blank=0, Reduction reduction=mean, bool zero_infinity=False)",
+          TN_DOC(.shapes = "log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one "
+                           "dimension, lengths (N) -> () or (N)",
+                 .example = "tn_nn_ctc_loss(.zero_infinity = true)"),
+          .call = "(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths) "
+                  "-> Tensor",
+          .forward = ctc_loss_forward,
+          .sample = "2: (5,3) (1,2):i64<2 (1):i64<4 (1):i64<3 | 3: (5,2,4) (2,2):i64<3 (2):i64<3 "
+                    "(2):i64<3")
+
 #undef LOSS_FORWARD

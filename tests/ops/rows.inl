@@ -49,6 +49,12 @@ DIFFERS("operator", "count_nonzero", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "cross_entropy", "gradcheck", false, "(5)",
         "the class weights are not differentiated, as in torch")
+DIFFERS("operator", "ctc_loss", "gradcheck", false, "",
+        "the gradient takes log_probs for logarithms that sum to 1, as torch's")
+DIFFERS("operator", "ctc_loss_plain", "gradcheck", false, "",
+        "the gradient takes log_probs for logarithms that sum to 1, as torch's")
+DIFFERS("operator", "ctc_loss_tensor", "gradcheck", false, "",
+        "the gradient takes log_probs for logarithms that sum to 1, as torch's")
 DIFFERS("operator", "digamma", "grad", false, "",
         "torch's trigamma has 9 digits, this one 15")
 DIFFERS("operator", "dropout", "parameter p", false, "",

@@ -458,6 +458,26 @@ def torch_multilabel_margin_loss(input, target, reduction="mean"):
     return reduced(F.multilabel_margin_loss(input, target, reduction="none"), reduction)
 
 
+def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """torch reads beside the tensors where a label is no class."""
+    if targets.numel() and not 0 <= int(targets.min()) <= int(targets.max()) < log_probs.shape[-1]:
+        raise Refused("labels are classes")
+    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+
+torch_ctc_loss_tensor = torch_ctc_loss
+
+
+def torch_ctc_loss_plain(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+    return torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, "none", zero_infinity)
+
+
+def torch_ctc_loss_input_grad(grad, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+    x = log_probs.detach().clone().requires_grad_()
+    loss = torch_ctc_loss_plain(x, targets, input_lengths, target_lengths, blank, zero_infinity)
+    return torch.autograd.grad(loss, x, grad.detach())[0]
+
+
 def torch_multilabel_margin_loss_plain(input, target):
     return F.multilabel_margin_loss(input, target, reduction="none")
 

@@ -342,6 +342,21 @@ def test_losses_of_classes_and_likelihoods_refuse_what_torch_refuses():
         f.triplet_margin_with_distance_loss(x, x, x, reduction="up")
 
 
+def test_ctc_loss_takes_lengths_in_tuples_and_tensors():
+    p = torch.tensor([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]).log().unsqueeze(1)
+    for lengths in (((2,), (1,)), (torch.tensor([2]), torch.tensor([1]))):
+        for targets in (torch.tensor([[1, 0]]), torch.tensor([1]), torch.tensor([1]).int()):
+            got = nn.CTCLoss(reduction="sum")(p, targets, *lengths)  # 1_, _1, 11
+            assert got.item() == pytest.approx(-math.log(2 * 0.125 + 0.0625))
+    long = nn.functional.ctc_loss(p, torch.tensor([[1, 1]]), (2,), (2,))
+    assert long == math.inf
+    assert nn.CTCLoss(zero_infinity=True)(p, torch.tensor([1, 1]), (2,), (2,)) == 0
+    with pytest.raises(RuntimeError, match=r"targets has label 3, expected labels in \[0, 3\)"):
+        nn.functional.ctc_loss(p, torch.tensor([3]), (2,), (1,))
+    with pytest.raises(RuntimeError, match="target_lengths has 2, but targets has 1 labels left"):
+        nn.functional.ctc_loss(p, torch.tensor([1]), (2,), (2,))
+
+
 def test_a_triplet_margin_with_a_distance_of_its_own():
     x, y, z = torch.rand(3, 4, 2).unbind(0)
     own = nn.TripletMarginWithDistanceLoss(swap=True)

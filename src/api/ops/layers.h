@@ -578,6 +578,111 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tenso
     .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
 #endif
 
+/* --- the loss of connectionist temporal classification by the forward-backward algorithm
+ * (A --- */
+
+/* ctc_loss of each sample.
+ *   schema  ctc_loss_plain(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor
+ *           target_lengths, int blank, bool zero_infinity) -> Tensor
+ *   shapes  log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension,
+ *           lengths (N) -> (N) or ()
+ *   example tn_ctc_loss_plain(p, t, n, m, 0, false) */
+typedef struct tn_ctc_loss_plain_args {
+    tn_tensor *log_probs, *targets, *input_lengths, *target_lengths;
+    int64_t blank;
+    bool zero_infinity;
+    TNI_NAMED_OPTIONS
+} tn_ctc_loss_plain_args;
+TN_USE_RESULT TN_API tn_tensor *tn_ctc_loss_plain_at(const char *file, int line,
+    const tn_ctc_loss_plain_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ctc_loss_plain(tn_tensor *log_probs, tn_tensor *targets,
+    tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank, bool zero_infinity);
+#ifndef __cplusplus
+#define tn_ctc_loss_plain(log_probs_, targets_, input_lengths_, target_lengths_, blank_, ...) \
+    TNI_RESULT(tn_tensor, TNI_CALL(tn_ctc_loss_plain, .log_probs = log_probs_, \
+    .targets = targets_, .input_lengths = input_lengths_, .target_lengths = target_lengths_, \
+    .blank = blank_, .zero_infinity = __VA_ARGS__))
+#endif
+
+/* The gradient of log_probs in ctc_loss_plain, as torch has it: grad times exp(log_probs) less the
+ * part of all paths that is in a state of the class. Together with the gradient of log_softmax that
+ * is the gradient of the loss.
+ *   schema  ctc_loss_input_grad(Tensor grad, Tensor log_probs, Tensor targets, Tensor
+ *           input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor
+ *   shapes  grad (N) or (), the others as in ctc_loss_plain -> like log_probs
+ *   example tn_ctc_loss_input_grad(g, p, t, n, m, 0, false) */
+typedef struct tn_ctc_loss_input_grad_args {
+    tn_tensor *grad, *log_probs, *targets, *input_lengths, *target_lengths;
+    int64_t blank;
+    bool zero_infinity;
+    TNI_NAMED_OPTIONS
+} tn_ctc_loss_input_grad_args;
+TN_USE_RESULT TN_API tn_tensor *tn_ctc_loss_input_grad_at(const char *file, int line,
+    const tn_ctc_loss_input_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ctc_loss_input_grad(tn_tensor *grad, tn_tensor *log_probs,
+    tn_tensor *targets, tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank,
+    bool zero_infinity);
+#ifndef __cplusplus
+#define tn_ctc_loss_input_grad(grad_, log_probs_, targets_, input_lengths_, target_lengths_, \
+    blank_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_ctc_loss_input_grad, .grad = grad_, \
+    .log_probs = log_probs_, .targets = targets_, .input_lengths = input_lengths_, \
+    .target_lengths = target_lengths_, .blank = blank_, .zero_infinity = __VA_ARGS__))
+#endif
+
+/* ctc_loss with lengths in tensors.
+ *   schema  ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor
+ *           target_lengths, int blank=0, Reduction reduction=mean, bool zero_infinity=False) ->
+ *           Tensor
+ *   shapes  log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension,
+ *           lengths (N) -> () or (N)
+ *   example tn_ctc_loss_tensor(p, t, n, m) */
+typedef struct tn_ctc_loss_tensor_args {
+    int64_t blank;
+    tn_reduction reduction;
+    bool zero_infinity;
+    tn_tensor *log_probs, *targets, *input_lengths, *target_lengths;
+    TNI_NAMED_OPTIONS
+} tn_ctc_loss_tensor_args;
+TN_USE_RESULT TN_API tn_tensor *tn_ctc_loss_tensor_at(const char *file, int line,
+    const tn_ctc_loss_tensor_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ctc_loss_tensor(tn_tensor *log_probs, tn_tensor *targets,
+    tn_tensor *input_lengths, tn_tensor *target_lengths, int64_t blank, tn_reduction reduction,
+    bool zero_infinity);
+#ifndef __cplusplus
+#define tn_ctc_loss_tensor(log_probs_, targets_, input_lengths_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_ctc_loss_tensor, .reduction = TN_REDUCTION_MEAN, .log_probs = log_probs_, \
+    .targets = targets_, .input_lengths = input_lengths_, .target_lengths = __VA_ARGS__))
+#endif
+
+/* The loss of connectionist temporal classification: -log of the probability, under log_probs, of
+ * all sequences of T labels that become targets when repeated labels are taken once and then blanks
+ * left out. The mean divides each loss by its target's length first. zero_infinity makes an
+ * infinite loss, of a target that is too long, 0.
+ *   schema  ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[]
+ *           target_lengths, int blank=0, Reduction reduction=mean, bool zero_infinity=False) ->
+ *           Tensor
+ *   shapes  log_probs (T, N, C) or (T, C), targets (N, S) or all labels in one dimension -> ()
+ *           or (N)
+ *   example tn_ctc_loss(p, t, TN_DIMS(50, 40), TN_DIMS(9, 7)) */
+typedef struct tn_ctc_loss_args {
+    int64_t blank;
+    tn_reduction reduction;
+    bool zero_infinity;
+    tn_tensor *log_probs, *targets;
+    tn_ints input_lengths, target_lengths;
+    TNI_NAMED_OPTIONS
+} tn_ctc_loss_args;
+TN_USE_RESULT TN_API tn_tensor *tn_ctc_loss_at(const char *file, int line,
+    const tn_ctc_loss_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_ctc_loss(tn_tensor *log_probs, tn_tensor *targets,
+    tn_ints input_lengths, tn_ints target_lengths, int64_t blank, tn_reduction reduction,
+    bool zero_infinity);
+#ifndef __cplusplus
+#define tn_ctc_loss(log_probs_, targets_, input_lengths_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_ctc_loss, .reduction = TN_REDUCTION_MEAN, .log_probs = log_probs_, \
+    .targets = targets_, .input_lengths = input_lengths_, .target_lengths = __VA_ARGS__))
+#endif
+
 /* --- distances and angles between vectors, pair by pair --- */
 
 /* The p-norm of x1 - x2 + eps along the last dimension.

@@ -1045,6 +1045,45 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one cross_entro
     return K::call(tn_cross_entropy_at, at, {o.weight.value, o.ignore_index.value, o.reduction,
         o.label_smoothing, input.value, target.value});
 }
+struct ctc_loss_options {
+    typedef ctc_loss_options self_;
+    TNI_OPTION(integer, blank, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(flag, zero_infinity, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
+    tensor_ref targets, int_list input_lengths, int_list target_lengths, integer blank = 0,
+    tn_reduction reduction = TN_REDUCTION_MEAN, flag zero_infinity = false, site at = site()) {
+    return K::call(tn_ctc_loss_at, at, {blank.value, reduction, zero_infinity.value,
+        log_probs.value, targets.value, input_lengths.value, target_lengths.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
+    tensor_ref targets, int_list input_lengths, int_list target_lengths, ctc_loss_options o,
+    site at = site()) {
+    return K::call(tn_ctc_loss_at, at, {o.blank.value, o.reduction, o.zero_infinity.value,
+        log_probs.value, targets.value, input_lengths.value, target_lengths.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss_input_grad(tensor_ref grad, tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths, integer blank, flag zero_infinity, site at = site()) {
+    return K::call(tn_ctc_loss_input_grad_at, at, {grad.value, log_probs.value, targets.value,
+        input_lengths.value, target_lengths.value, blank.value, zero_infinity.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss_plain(tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths, integer blank, flag zero_infinity, site at = site()) {
+    return K::call(tn_ctc_loss_plain_at, at, {log_probs.value, targets.value, input_lengths.value,
+        target_lengths.value, blank.value, zero_infinity.value});
+}
+typedef ctc_loss_options ctc_loss_tensor_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
+    tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths, integer blank = 0,
+    tn_reduction reduction = TN_REDUCTION_MEAN, flag zero_infinity = false, site at = site()) {
+    return K::call(tn_ctc_loss_tensor_at, at, {blank.value, reduction, zero_infinity.value,
+        log_probs.value, targets.value, input_lengths.value, target_lengths.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
+    tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths,
+    ctc_loss_tensor_options o, site at = site()) {
+    return K::call(tn_ctc_loss_tensor_at, at, {o.blank.value, o.reduction, o.zero_infinity.value,
+        log_probs.value, targets.value, input_lengths.value, target_lengths.value});
+}
 struct cummax_options {
     typedef cummax_options self_;
     TNI_OPTION(tn_values_indices, out, tn_values_indices())
@@ -5364,6 +5403,10 @@ TNI_TN_END
 #define tn_cosine_similarity(...) tn::cosine_similarity<tn::detail::as_c>(__VA_ARGS__)
 #define tn_count_nonzero(...) tn::count_nonzero<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cross_entropy(...) tn::cross_entropy<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ctc_loss(...) tn::ctc_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ctc_loss_input_grad(...) tn::ctc_loss_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ctc_loss_plain(...) tn::ctc_loss_plain<tn::detail::as_c>(__VA_ARGS__)
+#define tn_ctc_loss_tensor(...) tn::ctc_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cummax(...) tn::cummax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cummin(...) tn::cummin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cumprod(...) tn::cumprod<tn::detail::as_c>(__VA_ARGS__)

@@ -2513,6 +2513,52 @@ template <class K> class gaussian_nll_loss : public detail::module_of<K,
 typedef rows::gaussian_nll_loss<detail::as_objects> gaussian_nll_loss;
 }
 namespace nn {
+struct ctc_loss_options {
+    typedef ctc_loss_options self_;
+    TNI_OPTION(integer, blank, 0)
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(flag, zero_infinity, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one ctc_loss_forward(tn_module *module,
+    tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths, tensor_ref target_lengths,
+    site at = site()) {
+    return K::call(tn_nn_ctc_loss_forward_at, at, {module, log_probs.value, targets.value,
+        input_lengths.value, target_lengths.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class ctc_loss : public detail::module_of<K, tn_nn_ctc_loss_self> {
+  public:
+    explicit ctc_loss(integer blank = 0, tn_reduction reduction = TN_REDUCTION_MEAN,
+        flag zero_infinity = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_ctc_loss_args a = {blank.value, reduction, zero_infinity.value, dtype, device,
+            0};
+        this->made(tn_nn_ctc_loss_at(at.file, at.line, &a));
+    }
+    explicit ctc_loss(ctc_loss_options o, site at = site::here()) {
+        const tn_nn_ctc_loss_args a = {o.blank.value, o.reduction, o.zero_infinity.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_ctc_loss_at(at.file, at.line, &a));
+    }
+    explicit ctc_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "ctc_loss", at);
+    }
+    typename K::one operator()(tensor_ref log_probs, tensor_ref targets, tensor_ref input_lengths,
+        tensor_ref target_lengths, site at = site::here()) const {
+        return K::call(tn_nn_ctc_loss_forward_at, at, {this->p_, log_probs.value, targets.value,
+            input_lengths.value, target_lengths.value});
+    }
+};
+}
+typedef rows::ctc_loss<detail::as_objects> ctc_loss;
+}
+namespace nn {
 struct batch_norm1d_options {
     typedef batch_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -5087,6 +5133,8 @@ TNI_TN_END
     tn::nn::rows::gaussian_nll_loss<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_gaussian_nll_loss_forward(...) \
     tn::nn::gaussian_nll_loss_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_ctc_loss(...) tn::nn::rows::ctc_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_ctc_loss_forward(...) tn::nn::ctc_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()

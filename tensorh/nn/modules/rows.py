@@ -238,6 +238,7 @@ _BATCH_NORM = {
 # What torch's class has and no row tells.
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
+    "CTCLoss": _by_function("ctc_loss", "blank reduction zero_infinity"),
     "GaussianNLLLoss": _by_function("gaussian_nll_loss", "full eps reduction"),
     "KLDivLoss": _by_function("kl_div", "reduction log_target"),
     "LSTM": {**_RECURRENT, "mode": "LSTM"},
