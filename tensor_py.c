@@ -4018,7 +4018,8 @@ static const char *const py_docs_comment[] = {
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true\n"
     "where a position may be seen, or floating and added to the scores. A row that sees nothing gives\n"
-    "zeros, as in torch.\n"
+    "zeros, as in torch. enable_gqa: key and value may have fewer heads, dimension -3, than query, of\n"
+    "which each serves several.\n"
     "query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)",
     /* scatter */
     "A copy of self with out[index[i][j]][j] = src[i][j] for dim 0, and likewise for other dims.\n"

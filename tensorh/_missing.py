@@ -141,12 +141,9 @@ AdaptiveLogSoftmaxWithLoss
 Bilinear CTCLoss
 EmbeddingBag FractionalMaxPool2d
 FractionalMaxPool3d
-LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
-LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
-LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
-SyncBatchNorm Transformer TransformerDecoder
-TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
-UninitializedBuffer UninitializedParameter Upsample
+LinearCrossEntropyLoss
+SyncBatchNorm
+Upsample
 UpsamplingBilinear2d UpsamplingNearest2d attention
 """,
     "torch.nn.functional": """
@@ -155,7 +152,6 @@ ctc_loss
 embedding_bag
 grid_sample grouped_mm
 linear_cross_entropy
-multi_head_attention_forward
 pdist
 """,
     "torch.special": """
@@ -166,11 +162,8 @@ modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_
 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
 shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0
 """,
-    "torch.nn.init": "dirac_ eye_ orthogonal_ sparse_",
+    "torch.nn.init": "",
     "torch.nn.utils": """
-fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights parametrizations
-parametrize prune remove_spectral_norm remove_weight_norm skip_init spectral_norm weight_norm
-convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
 """,
     "torch.autograd": "forward_ad graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",

@@ -5543,9 +5543,10 @@ TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
     return r;
 }
 TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
-    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale) {
+    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale,
+    bool enable_gqa) {
     const tn_scaled_dot_product_attention_args a = {NULL, attn_mask, dropout_p, is_causal, scale,
-        query, key, value};
+        enable_gqa, query, key, value};
     return tn_scaled_dot_product_attention_at(NULL, 0, &a);
 }
 

@@ -6705,14 +6705,16 @@ static const tn_param tni_params_scaled_dot_product_attention[] = {
      is_causal), 0, -1, NULL},
     {"scale", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
      offsetof(tn_scaled_dot_product_attention_args, scale), 0, -1, NULL},
+    {"enable_gqa", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_scaled_dot_product_attention_args, enable_gqa), 0, -1, NULL},
 };
-static const tn_scaled_dot_product_attention_args tni_defaults_scaled_dot_product_attention = {NULL, NULL, 0, false, {0, TN_ABSENT}, NULL, NULL, NULL};
+static const tn_scaled_dot_product_attention_args tni_defaults_scaled_dot_product_attention = {NULL, NULL, 0, false, {0, TN_ABSENT}, false, NULL, NULL, NULL};
 static const char *const tni_names_scaled_dot_product_attention[] = {"result", NULL};
 static const uint64_t tni_needs_scaled_dot_product_attention[] = {0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
-    tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
+    tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 8, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
     out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 416};
 TNI_PRIVATE_END

@@ -2,9 +2,15 @@
 
 from . import modules
 from .modules import *  # noqa: F403
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "Parameter", *modules.__all__]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    *modules.__all__,
+]
 
 _LAZY = ("common_types", "functional", "init", "parallel", "parameter", "utils")
 

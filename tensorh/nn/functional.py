@@ -5,6 +5,7 @@ import warnings
 
 from .. import _C
 from .._spaces import space
+from ._attention import multi_head_attention_forward  # noqa: F401
 from ._losses import (  # noqa: F401
     _reduction,
     _unlike,

@@ -155,6 +155,26 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
     return _quiet(fill)
 
 
+def orthogonal_(tensor, gain=1, generator=None):
+    """gain times a matrix with orthonormal rows or columns (Saxe et al. 2013); all dimensions but
+    the first count as columns."""
+    if tensor.ndimension() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel():
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+
+    def fill():
+        flat = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        q, r = _C._spaces["linalg"]["qr"](flat.t() if rows < columns else flat)
+        q = q * r.diagonal().sign()  # uniform, as R's diagonal is positive
+        q = q.t() if rows < columns else q
+        return tensor.copy_(q.reshape(tensor.shape)).mul_(gain)
+
+    return _quiet(fill)
+
+
 def _cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 

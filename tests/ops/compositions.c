@@ -233,17 +233,28 @@ static T *affine_map(T *x, T *weight, T *bias) {
 }
 FORMULA(linear) { return affine_map(a->input, a->weight, a->bias); }
 FORMULA(linear_rows) { return affine_map(a->input, a->weight, a->bias); }
+/* t (N, G, S, E) with as many heads as q (N, H, L, E): H / G copies of each, side by side. */
+static T *heads_of(T *t, const T *q) {
+    const int64_t copies = q->size[1] / t->size[1];
+    const int64_t wide[5] = {t->size[0], t->size[1], copies, t->size[2], t->size[3]};
+    const int64_t size[4] = {t->size[0], q->size[1], t->size[2], t->size[3]};
+    return tnp_reshape(tnp_expand(tnp_unsqueeze(t, 2), tn_ints_of(wide, 5), false),
+                       tn_ints_of(size, 4));
+}
 FORMULA(scaled_dot_product_attention) {
     const double scale =
         a->scale.given == TN_GIVEN ? a->scale.value
                                    : 1 / sqrt((double)a->query->size[a->query->ndim - 1]);
-    T *score = muls(product(a->query, tnp_transpose(a->key, -1, -2)), scale), *seen;
+    const bool groups = a->enable_gqa && a->query->ndim == 4;
+    T *key = groups ? heads_of(a->key, a->query) : a->key, *seen;
+    T *value = groups ? heads_of(a->value, a->query) : a->value;
+    T *score = muls(product(a->query, tnp_transpose(key, -1, -2)), scale);
     if (a->attn_mask) score = add(score, a->attn_mask);
     if (a->is_causal) {
         seen = tnp_tril(tnp_ones_like(tnp_detach(score), TN_NO_DTYPE, TN_NO_DEVICE), 0);
         score = tnp_where_scalar(tnp_gt_scalar(seen, tn_float(0)), score, tn_float(-1e30));
     }
-    return product(soft(score, -1), a->value);
+    return product(soft(score, -1), value);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

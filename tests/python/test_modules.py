@@ -1,10 +1,14 @@
 """Modules that stand on the library's rows: what Python adds to them, and torch's answers."""
 
+import copy
+import pickle
+
 import pytest
 
 import tensorh as torch
 import tensorh.nn.functional as F
 from tensorh import nn
+from tensorh.nn.utils import parametrizations, parametrize, prune
 
 X = torch.tensor([-4.0, -1.0, -0.25, 0.0, 0.5, 2.0, 7.0])
 
@@ -101,9 +105,7 @@ def test_packed_sequences_have_the_results_that_they_have_alone(text):
     m, parts = eval(text), [torch.randn(n, 3) for n in (2, 4, 1)]
     packed, last = m(nn.utils.rnn.pack_sequence(parts, enforce_sorted=False))
     last = last if isinstance(last, torch.Tensor) else last[0]
-    for i, (one, x) in enumerate(
-        zip(nn.utils.rnn.unpack_sequence(packed), parts, strict=True)
-    ):
+    for i, (one, x) in enumerate(zip(nn.utils.rnn.unpack_sequence(packed), parts, strict=True)):
         y, h = m(x)
         torch.testing.assert_close(one, y)
         torch.testing.assert_close(last[:, i], h if isinstance(h, torch.Tensor) else h[0])
@@ -139,3 +141,256 @@ def test_norms_of_groups_and_of_the_mean_square():
     y = nn.RMSNorm(3)(x)
     torch.testing.assert_close((y * y).mean(-1), torch.ones(1, 4))
     assert repr(nn.RMSNorm(4)) == "RMSNorm((4,), eps=None, elementwise_affine=True)"
+
+
+# --- attention and transformers ------------------------------------------------------------------
+
+
+def fill(module):
+    """Parameters that do not depend on draws."""
+    with torch.no_grad():
+        for k, p in enumerate(module.parameters()):
+            p.copy_(torch.sin(torch.arange(p.numel()) * 1.0 + k).reshape(p.shape) / 2)
+    return module
+
+
+def numbers(*size):
+    n = torch.empty(size).numel()
+    return torch.cos(torch.arange(n) * 0.7).reshape(size)
+
+
+SUMS = {  # options of MultiheadAttention: the sums of output and weights times 1, 2, 3, ..
+    "": [-46.10233, 86.61362, -46.09989],
+    "kdim=5, vdim=3": [51.58848, 86.63924, 49.60322],
+    "add_bias_kv=True": [45.36669, 112.21635, 46.71516],
+    "add_zero_attn=True, batch_first=True": [-58.84298, 111.41266, -52.90923],
+    "bias=False, kdim=5": [-0.48873, 86.62097, 2.86006],
+}
+
+
+def weighed(t):
+    return (t * torch.arange(1.0, t.numel() + 1).reshape(t.shape)).sum().item()
+
+
+def attention_sums(torch, nn, text):
+    m = fill(eval(f"nn.MultiheadAttention(4, 2, {text})", {"nn": nn}))
+    q, k, v = numbers(3, 2, 4), numbers(5, 2, m.kdim), numbers(5, 2, m.vdim)
+    if m.batch_first:
+        q, k, v = (t.transpose(0, 1) for t in (q, k, v))
+    hidden = torch.tensor([[False] * 5, [False, False, False, True, True]])
+    y, w = m(q, k, v, hidden, attn_mask=torch.ones(3, 5).triu(2).bool())
+    alone = m(q, k, v, need_weights=False)
+    assert alone[1] is None
+    return [weighed(y), weighed(w), weighed(alone[0])]
+
+
+@pytest.mark.parametrize("text", SUMS)
+def test_attention_with_all_its_options(text):
+    torch.testing.assert_close(attention_sums(torch, nn, text), SUMS[text], rtol=1e-4, atol=1e-4)
+
+
+def test_attention_refuses_as_torch():
+    m, q = nn.MultiheadAttention(4, 2, kdim=3), torch.ones(2, 1, 4)
+    assert [name for name, _ in m.named_parameters()][:3] == [
+        "q_proj_weight", "k_proj_weight", "v_proj_weight"]  # fmt: skip
+    assert m.in_proj_weight is None and not m._qkv_same_embed_dim
+    k = torch.ones(2, 1, 3)
+    for call, kind, words in [
+        (lambda: m(q, k, q, attn_mask=torch.ones(3, 3)), RuntimeError, "should be"),
+        (lambda: m(q, k, q, is_causal=True), RuntimeError, "Need attn_mask"),
+        (lambda: m(q[0, 0], k, q), AssertionError, "2D or batched 3D"),
+        (lambda: m(q, k[0], q), AssertionError, "to be 3-D"),
+        (lambda: nn.MultiheadAttention(5, 2), AssertionError, "divisible by num_heads"),
+        (lambda: nn.MultiheadAttention(0, 2), ValueError, "greater than 0"),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()
+
+
+TRANSFORMERS = {
+    "": [92.26894, -0.46926, 27.26604, 52.0],
+    "activation='gelu', norm_first=True, batch_first=True": [36.3018, 10.54933, 11.24557, 52.0],
+    "bias=False, activation=nn.functional.silu": [3.4073, -4.26581, 27.16042, 26.0],
+}
+
+
+def transformer_sums(torch, nn, text):
+    m = fill(eval(f"nn.Transformer(4, 2, 1, 2, 6, 0.0, {text})", {"nn": nn}))
+    s, t = numbers(5, 2, 4), numbers(3, 2, 4)
+    if m.batch_first:
+        s, t = s.transpose(0, 1), t.transpose(0, 1)
+    hidden = torch.tensor([[False] * 5, [False, False, False, True, True]])
+    y = m(s, t, tgt_mask=m.generate_square_subsequent_mask(3), memory_key_padding_mask=hidden)
+    y.square().sum().backward()
+    grads = [p.grad for p in m.parameters()]
+    return [weighed(y), weighed(grads[0]), weighed(grads[-1]), float(len(m.state_dict()))]
+
+
+@pytest.mark.parametrize("text", TRANSFORMERS)
+def test_transformers_give_what_torch_gave(text):
+    sums = transformer_sums(torch, nn, text)
+    torch.testing.assert_close(sums, TRANSFORMERS[text], rtol=1e-3, atol=1e-3)
+
+
+def test_what_a_transformer_is_made_of():
+    layer = nn.TransformerEncoderLayer(4, 2, 6)
+    assert list(layer._modules) == [
+        "self_attn", "linear1", "dropout", "linear2", "norm1", "norm2", "dropout1", "dropout2"
+    ]  # fmt: skip
+    seen = []
+    layer.linear1.register_forward_hook(lambda *a: seen.append(1))
+    stack = nn.TransformerEncoder(layer, 3, nn.LayerNorm(4))
+    x = torch.ones(2, 1, 4)
+    assert stack(x).shape == x.shape and len(seen) == 3  # copies have their hooks
+    assert torch.equal(nn.Transformer.generate_square_subsequent_mask(2),
+                       torch.tensor([[0.0, -float("inf")], [0.0, 0.0]]))  # fmt: skip
+    with pytest.raises(RuntimeError, match="should be relu/gelu, not tanh"):
+        nn.TransformerEncoderLayer(4, 2, activation="tanh")
+    with pytest.raises(RuntimeError, match="equal to d_model"):
+        nn.Transformer(4, 2, 1, 1, 6)(torch.ones(1, 1, 3), torch.ones(1, 1, 3))
+    with pytest.raises(RuntimeError, match="the batch number of src and tgt must be equal"):
+        nn.Transformer(4, 2, 1, 1, 6)(torch.ones(1, 1, 4), torch.ones(1, 2, 4))
+
+
+# --- parametrizations, pruning, fusion -----------------------------------------------------------
+
+
+class Symmetric(nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).mT
+
+    def right_inverse(self, x):
+        return x.triu()
+
+
+def test_parametrized_tensors_are_computed_when_they_are_read():
+    m = nn.Linear(3, 3)
+    parametrize.register_parametrization(m, "weight", Symmetric())
+    assert type(m).__name__ == "ParametrizedLinear" and parametrize.is_parametrized(m, "weight")
+    assert list(m.state_dict()) == ["bias", "parametrizations.weight.original"]
+    assert torch.equal(m.weight, m.weight.mT)
+    x = torch.randn(2, 3)
+    torch.testing.assert_close(m(x), F.linear(x, m.weight, m.bias))
+    m(x).sum().backward()
+    assert m.parametrizations.weight.original.grad is not None
+    m.weight = torch.eye(3)
+    assert torch.equal(m.weight, torch.eye(3))
+    with parametrize.cached():
+        assert m.weight is m.weight
+    copied = copy.deepcopy(m)
+    assert torch.equal(copied.weight, torch.eye(3)) and type(copied) is not type(m)
+    parametrize.remove_parametrizations(m, "weight")
+    assert type(m) is nn.Linear and isinstance(m.weight, nn.Parameter)
+    with pytest.raises(ValueError, match="does not have a parametrization"):
+        parametrize.remove_parametrizations(m, "weight")
+    with pytest.raises(ValueError, match="does not have a parameter"):
+        parametrize.register_parametrization(m, "nope", Symmetric())
+    with pytest.raises(RuntimeError, match="only supported through"):
+        pickle.dumps(copied)
+
+
+@pytest.mark.parametrize("how", [None, "matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("size", [(4, 4), (5, 3), (3, 5)])
+def test_orthogonal_weights_stay_orthogonal(how, size):
+    m = parametrizations.orthogonal(nn.Linear(*size), orthogonal_map=how)
+    for p in m.parameters():
+        p.data.add_(torch.randn(p.shape).tril(-1) * 0.1 if p.ndim > 1 else 0)
+    w = m.weight
+    gram = w.mT @ w if w.shape[0] >= w.shape[1] else w @ w.mT
+    torch.testing.assert_close(gram, torch.eye(min(size)), atol=1e-5, rtol=0)
+    q = nn.init.orthogonal_(torch.empty(*size), 2.0)
+    gram = q.mT @ q if q.shape[0] >= q.shape[1] else q @ q.mT
+    torch.testing.assert_close(gram, 4 * torch.eye(min(size)), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_norms_of_weights(new):
+    from tensorh.nn import utils
+
+    x, m = torch.randn(2, 4), nn.Linear(4, 3)
+    before, remove = m(x), utils.remove_weight_norm
+    place = parametrizations if new else utils
+    place.weight_norm(m)
+    torch.testing.assert_close(m(x), before)
+    first = m.parametrizations.weight.original0 if new else m.weight_g
+    first.data.mul_(2)
+    torch.testing.assert_close(m(x) - m.bias, 2 * (before - m.bias))
+    parametrize.remove_parametrizations(m, "weight") if new else remove(m)
+    assert sorted(m.state_dict()) == ["bias", "weight"]
+    place.spectral_norm(m)
+    for _ in range(50):
+        m(x)
+    m.eval()(x)
+    assert abs(torch.linalg.matrix_norm(m.weight, 2).item() - 1) < 1e-3
+    if not new:
+        with pytest.raises(RuntimeError, match="two spectral_norm hooks"):
+            utils.spectral_norm(m)
+        utils.remove_spectral_norm(m)
+        with pytest.raises(ValueError, match="not found"):
+            utils.remove_spectral_norm(m)
+
+
+def test_pruning_masks_what_is_small():
+    m = nn.Linear(3, 2)
+    m.weight.data = torch.tensor([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]])
+    prune.l1_unstructured(m, "weight", 2)
+    assert m.weight.tolist() == [[0.0, 0.0, 3.0], [-4.0, 5.0, -6.0]] and prune.is_pruned(m)
+    prune.ln_structured(m, "weight", 1, 2, 1)
+    assert m.weight.tolist() == [[0.0, 0.0, 3.0], [0.0, 5.0, -6.0]]
+    assert sorted(m.state_dict()) == ["bias", "weight_mask", "weight_orig"]
+    m(torch.ones(1, 3)).sum().backward()
+    assert m.weight_orig.grad.tolist() == [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    prune.remove(m, "weight")
+    assert m.weight.tolist()[0] == [0.0, 0.0, 3.0] and not prune.is_pruned(m)
+    prune.random_unstructured(m, "bias", 1)
+    assert m.bias_mask.sum().item() == 1
+    for call, words in [
+        (lambda: prune.l1_unstructured(m, "weight", 99), "smaller than the number"),
+        (lambda: prune.l1_unstructured(m, "weight", 1.5), "should either be a float"),
+        (lambda: prune.remove(m, "weight"), "has to be pruned"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()
+    a, b = nn.Linear(2, 2), nn.Linear(2, 2)
+    prune.global_unstructured([(a, "weight"), (b, "weight")], prune.L1Unstructured, amount=0.5)
+    assert a.weight_mask.sum() + b.weight_mask.sum() == 4
+
+
+def test_fusion_with_batch_norm():
+    from tensorh.nn import utils
+
+    conv, bn = nn.Conv2d(2, 3, 2).eval(), nn.BatchNorm2d(3).eval()
+    bn.running_mean.fill_(0.3), bn.running_var.fill_(2)
+    x = torch.randn(1, 2, 4, 4)
+    torch.testing.assert_close(utils.fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)))
+    line, bn = nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval()
+    x = torch.randn(4, 2)
+    torch.testing.assert_close(utils.fuse_linear_bn_eval(line, bn)(x), bn(line(x)))
+    with pytest.raises(AssertionError, match="only for eval"):
+        utils.fuse_linear_bn_eval(line, nn.BatchNorm1d(3))
+    m = utils.skip_init(nn.Linear, 3, 4)
+    assert m.weight.shape == (4, 3) and m.weight.device.type == "cpu"
+
+
+# --- lazy modules --------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+@pytest.mark.parametrize("text, size", [
+    ("LazyLinear(3)", (2, 4)), ("LazyConv2d(4, (3, 2), groups=2)", (4, 5, 5)),
+    ("LazyConvTranspose3d(2, 2)", (1, 3, 2, 2, 2)), ("LazyBatchNorm1d()", (3, 4)),
+    ("LazyInstanceNorm2d()", (3, 4, 5, 2)),
+])  # fmt: skip
+def test_lazy_modules_take_their_sizes_from_the_first_call(text, size):
+    m, x = eval("nn." + text), torch.randn(size)
+    assert m.has_uninitialized_params()
+    assert repr(next(m.parameters())) == "<UninitializedParameter>"
+    with pytest.raises(RuntimeError, match="shape of an uninitialized"):
+        next(m.parameters()).shape  # noqa: B018
+    y = m(x)
+    assert type(m).__name__ == text.partition("(")[0][4:] and not m._forward_pre_hooks
+    y.sum().backward()
+    other = eval("nn." + text)
+    other.load_state_dict(m.state_dict())
+    for a, b in zip(m.state_dict().values(), other.state_dict().values(), strict=True):
+        assert torch.equal(a, b)

@@ -281,9 +281,6 @@ def test_positions_of_options_are_torchs():
 @pytest.mark.parametrize(
     "make, name",
     [
-        (lambda: nn.MultiheadAttention(4, 2, 0.0, True, True), "add_bias_kv"),
-        (lambda: nn.MultiheadAttention(4, 2, add_zero_attn=True), "add_zero_attn"),
-        (lambda: nn.MultiheadAttention(4, 2, kdim=3), "kdim"),
         (lambda: nn.Embedding(5, 3, None, True), "max_norm"),
         (lambda: nn.Embedding(5, 3, norm_type=1), "norm_type"),
         (lambda: nn.Embedding(5, 3, sparse=True), "sparse"),

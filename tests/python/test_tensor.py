@@ -558,8 +558,8 @@ def test_wrong_calls_name_the_argument():
 
 
 @pytest.mark.parametrize("path, text", [
-    ("nn.GRU", "planned"), ("nn.functional.pad", "planned"), ("nn.init.orthogonal_", "planned"),
-    ("nn.init.normal", "deprecated"), ("optim.LBFGS", "planned"), ("cuda.Stream", "CUDA"),
+    ("nn.SyncBatchNorm", "planned"), ("nn.functional.grouped_mm", "planned"),
+    ("nn.init.normal", "deprecated"), ("cuda.Stream", "CUDA"),
     ("utils.benchmark", "timeit"), ("utils.data.IterDataPipe", "deprecated"),
     ("nn.utils.clip_grad", "stand in"), ("utils.checkpoint.noop_context_fn", "inside"),
     ("backends.cuda.sdp_kernel", "CUDA"), ("overrides.get_ignored_functions", "inside"),

@@ -65,10 +65,11 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor
 
 /* softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true
  * where a position may be seen, or floating and added to the scores. A row that sees nothing gives
- * zeros, as in torch.
+ * zeros, as in torch. enable_gqa: key and value may have fewer heads, dimension -3, than query, of
+ * which each serves several.
  *   schema  scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor?
- *           attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None) ->
- *           Tensor
+ *           attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
+ *           bool enable_gqa=False) -> Tensor
  *   shapes  query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
  *   example tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 typedef struct tn_scaled_dot_product_attention_args {
@@ -77,13 +78,15 @@ typedef struct tn_scaled_dot_product_attention_args {
     double dropout_p;
     bool is_causal;
     tn_maybe scale;
+    bool enable_gqa;
     tn_tensor *query, *key, *value;
     TNI_NAMED_OPTIONS
 } tn_scaled_dot_product_attention_args;
 TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
     const tn_scaled_dot_product_attention_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
-    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale);
+    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale,
+    bool enable_gqa);
 #ifndef __cplusplus
 #define tn_scaled_dot_product_attention(query_, key_, ...) \
     TNI_CALL(tn_scaled_dot_product_attention, .scale = TN_NO_FLOAT, .query = query_, .key = key_, \

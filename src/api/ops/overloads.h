@@ -4289,14 +4289,16 @@ struct scaled_dot_product_attention_options {
     TNI_OPTION(double, dropout_p, 0)
     TNI_OPTION(flag, is_causal, false)
     TNI_OPTION(tn_maybe, scale, TN_NO_FLOAT)
+    TNI_OPTION(flag, enable_gqa, false)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one scaled_dot_product_attention(tensor_ref query, tensor_ref key, tensor_ref value, tensor_ref attn_mask = tensor_ref(), double dropout_p = 0, flag is_causal = false, tn_maybe scale = TN_NO_FLOAT, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one scaled_dot_product_attention(tensor_ref query, tensor_ref key, tensor_ref value, tensor_ref attn_mask = tensor_ref(), double dropout_p = 0, flag is_causal = false, tn_maybe scale = TN_NO_FLOAT, flag enable_gqa = false, site at = site()) {
     return K::call(tn_scaled_dot_product_attention_at, at, {nullptr, attn_mask.value, dropout_p,
-        is_causal.value, scale, query.value, key.value, value.value});
+        is_causal.value, scale, enable_gqa.value, query.value, key.value, value.value});
 }
 template <class K = as_objects> inline typename K::one scaled_dot_product_attention(tensor_ref query, tensor_ref key, tensor_ref value, scaled_dot_product_attention_options o, site at = site()) {
     return K::call(tn_scaled_dot_product_attention_at, at, {o.out.value, o.attn_mask.value,
-        o.dropout_p, o.is_causal.value, o.scale, query.value, key.value, value.value}, o.out);
+        o.dropout_p, o.is_causal.value, o.scale, o.enable_gqa.value, query.value, key.value,
+        value.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one scatter(tensor_ref self, integer dim,
     tensor_ref index, tensor_ref src, out_options o = {}, site at = site()) {

@@ -8,7 +8,24 @@ from .module import Module
 
 _class_of = _rows.class_of
 
-_ELSEWHERE = {"TripletMarginWithDistanceLoss": "loss"}  # classes in Python, and their files
+_ELSEWHERE = {  # classes in Python, and their files
+    "TripletMarginWithDistanceLoss": "loss",
+    **dict.fromkeys(
+        (
+            "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+            "TransformerEncoderLayer",
+        ),
+        "transformer",
+    ),
+    **dict.fromkeys(
+        (
+            "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d",
+            "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d",
+            "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear",
+        ),
+        "lazy",
+    ),
+}  # fmt: skip
 
 __all__ = [
     "Identity",

@@ -135,6 +135,19 @@ class LSTMCell(Module):
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None) -> None: ...
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None) -> None: ...
+from .lazy import LazyBatchNorm1d as LazyBatchNorm1d
+from .lazy import LazyBatchNorm2d as LazyBatchNorm2d
+from .lazy import LazyBatchNorm3d as LazyBatchNorm3d
+from .lazy import LazyConv1d as LazyConv1d
+from .lazy import LazyConv2d as LazyConv2d
+from .lazy import LazyConv3d as LazyConv3d
+from .lazy import LazyConvTranspose1d as LazyConvTranspose1d
+from .lazy import LazyConvTranspose2d as LazyConvTranspose2d
+from .lazy import LazyConvTranspose3d as LazyConvTranspose3d
+from .lazy import LazyInstanceNorm1d as LazyInstanceNorm1d
+from .lazy import LazyInstanceNorm2d as LazyInstanceNorm2d
+from .lazy import LazyInstanceNorm3d as LazyInstanceNorm3d
+from .lazy import LazyLinear as LazyLinear
 class LeakyReLU(Module):
     def __init__(self, negative_slope=0.01, inplace=False, device=None, dtype=None) -> None: ...
 class Linear(Module):
@@ -241,6 +254,11 @@ class Tanhshrink(Module):
     def __init__(self, device=None, dtype=None) -> None: ...
 class Threshold(Module):
     def __init__(self, threshold, value, inplace=False, device=None, dtype=None) -> None: ...
+from .transformer import Transformer as Transformer
+from .transformer import TransformerDecoder as TransformerDecoder
+from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from .transformer import TransformerEncoder as TransformerEncoder
+from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
 class TripletMarginLoss(Module):
     def __init__(self, margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean', device=None, dtype=None) -> None: ...
 from .loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss

@@ -114,13 +114,4 @@ ATTRIBUTES = {
     },
     **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
     "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
-    "MultiheadAttention": {
-        "_qkv_same_embed_dim": Only(True),
-        "add_zero_attn": Only(False),
-        "bias_k": Only(None),
-        "bias_v": Only(None),
-        "head_dim": Only(lambda self: self.embed_dim // self.num_heads),
-        "kdim": Only(lambda self: self.embed_dim),
-        "vdim": Only(lambda self: self.embed_dim),
-    },
 }

@@ -151,6 +151,18 @@ def _softmax2d(self, input):
     return _C._Module._row_forward(self, input)
 
 
+def _init_attention(self, *args, **kwargs):
+    from .._attention import init
+
+    init(self, *args, **kwargs)
+
+
+def _attention_forward(self, *args, **kwargs):
+    from .._attention import forward
+
+    return forward(self, *args, **kwargs)
+
+
 def _implicit(name):
     """What a softmax has beside its row: the warning of functional where no dim is given."""
 
@@ -251,6 +263,7 @@ _MORE = {
         "mode": property(lambda self: "RNN_" + self.nonlinearity.upper()),
         "proj_size": 0,
     },
+    "MultiheadAttention": {"__init__": _init_attention, "forward": _attention_forward},
     "Hardtanh": {"__init__": _init_hardtanh},
     "Softmax": _implicit("softmax"),
     "Softmax2d": {"forward": _softmax2d},

@@ -1,4 +1,4 @@
-"""Clipping of gradients; parameters as one vector."""
+"""Clipping of gradients; parameters as one vector; what is loaded when it is first used."""
 
 import math
 
@@ -81,11 +81,29 @@ def vector_to_parameters(vec, parameters):
         at += n
 
 
-def __getattr__(name):
-    if name == "rnn":
-        import importlib
+_MODULES = ("parametrizations", "parametrize", "prune", "rnn")
+_NAMES = {
+    "_norms": ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"),
+    "_fusion": (
+        "convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
+        "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
+        "fuse_linear_bn_weights", "skip_init",
+    ),
+}  # fmt: skip
 
-        return importlib.import_module(".rnn", __name__)
+
+def __getattr__(name):
+    import importlib
+
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
+    for file, names in _NAMES.items():
+        if name in names:
+            return getattr(importlib.import_module("." + file, __name__), name)
     from ..._missing import error
 
     raise error("torch.nn.utils", name)
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES, *(n for names in _NAMES.values() for n in names)})
