@@ -92,6 +92,7 @@
 #include "call/run.c"
 #include "call/door.c"
 #include "call/compose.c"
+#include "call/autocast.c"
 #include "call/batch.c"
 #include "base/cold_begin.inl"
 #include "call/ready.c"

@@ -88,6 +88,8 @@ from ._functions.shapes import atleast_1d as atleast_1d
 from ._functions.shapes import atleast_2d as atleast_2d
 from ._functions.shapes import atleast_3d as atleast_3d
 from .amp.autocast_mode import autocast as autocast
+from .amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting
+from .amp.autocast_mode import autocast_increment_nesting as autocast_increment_nesting
 from ._functions.products import baddbmm as baddbmm
 from ._functions import baddbmm_ as baddbmm_
 from ._functions.reductions import bincount as bincount
@@ -98,6 +100,7 @@ from ._functions.dtypes import can_cast as can_cast
 from ._functions.shapes import cartesian_prod as cartesian_prod
 from ._functions.products import cdist as cdist
 from ._functions.products import chain_matmul as chain_matmul
+from .amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 clip: _Any
 clip_: _Any
 from ._functions.shapes import column_stack as column_stack
@@ -134,6 +137,9 @@ from ._functions.shapes import fliplr as fliplr
 from ._functions.shapes import flipud as flipud
 from ._functions.elements import float_power as float_power
 from ._functions.products import ger as ger
+from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+from .amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...
@@ -150,6 +156,9 @@ from ._functions.indexing import index_fill as index_fill
 inf: _Any
 from ._functions.settings import initial_seed as initial_seed
 from ._functions.products import inner as inner
+from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
+from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
 from ._functions.dtypes import is_complex as is_complex
 from ._functions.dtypes import is_conj as is_conj
 from ._functions.dtypes import is_floating_point as is_floating_point
@@ -203,6 +212,12 @@ from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
 from ._functions.shapes import select_copy as select_copy
 from ._functions.shapes import select_scatter as select_scatter
+from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
+from .amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from .amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
+from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
+from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions

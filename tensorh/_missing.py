@@ -112,20 +112,18 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase
-autocast_decrement_nesting autocast_increment_nesting
-bilinear clear_autocast_cache conv_tbc corrcoef
+bilinear conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid embedding_bag
-from_file get_autocast_cpu_dtype
-get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
+from_file
+get_deterministic_debug_mode get_num_interop_threads
 gradient histc histogram histogramdd i0 i0_ igamma
-igammac is_anomaly_check_nan_enabled is_autocast_cache_enabled
-is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
+igammac is_anomaly_check_nan_enabled
+is_deterministic_algorithms_warn_only_enabled
 is_inference
 multinomial
 pdist renorm
-set_anomaly_enabled set_autocast_cache_enabled
-set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
-set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
+set_anomaly_enabled
+set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
     "Tensor": """
 __cuda_array_interface__ corrcoef cov grad_dtype

@@ -49,6 +49,15 @@ TN_API bool tn_grad_mode(void);
  * as its base is. Both modes nest in any order. */
 TN_API bool tn_set_inference_mode(bool enabled);
 
+/* Sets the dtype of the calling thread's autocast, TN_BF16 or TN_F16, any other: off, and returns
+ * the one before, TN_NO_DTYPE for off. While it is on, products of matrices and convolutions on the
+ * CPU cast f32 inputs to it, and losses, norms of matrices, decompositions and the like cast halves
+ * to f32, as torch's autocast of the CPU (src/call/autocast.c has the list). Results have the dtype
+ * of the inputs then; gradients have that of the tensors. In place and with .out nothing is cast.
+ * Backward computes without it. */
+TN_API tn_dtype tn_set_autocast(tn_dtype dtype);
+TN_API tn_dtype tn_autocast(void);
+
 /* Blocks without recording. Like TN_SCOPE they also end at return and goto (gcc, clang, C++), and
  * `break` leaves the block.
  *     tn_no_grad { tn_sub_(w, tn_grad_of(w), .alpha = 0.1); }

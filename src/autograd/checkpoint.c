@@ -6,6 +6,7 @@ typedef struct checkpoint {
     tn_checkpoint_fn forward;
     void *user;
     tni_block *b;
+    tn_dtype autocast;
     uint8_t rng[TN_GENERATOR_BYTES];
 } checkpoint;
 
@@ -36,6 +37,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
                              tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
     tn_backward_args a;
+    tn_dtype autocast;
     memset(&a, 0, sizeof a);
     /* New headers on the saved inputs, as leaves: the inner backward ends there. */
     for (int i = 0; i < f->nsaved; i++) {
@@ -43,9 +45,11 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
-    /* The second forward is recorded and its graph used at once. */
+    /* The second forward is recorded, in the autocast of the first, and its graph used at once. */
     tni_state(b)->no_grad = 0;
+    autocast = tn_set_autocast(c->autocast);
     a.t = c->forward(in, (int)f->nsaved, c->user);
+    tn_set_autocast(autocast);
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
@@ -100,5 +104,6 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     c->forward = forward;
     c->user = user;
     c->b = b;
+    c->autocast = tn_autocast();
     return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
 }

@@ -289,7 +289,8 @@ static void context_adopt(tni_block *b) {
     b->place_hold = 0;
     b->path = NULL;
     b->group = NULL;
-    tni_hook_set(b, TNI_HOOK_RECORD, false);
+    b->autocast = 0;
+    tni_hook_set(b, TNI_HOOK_RECORD | TNI_HOOK_CAST, false);
     tni_rooms_above()->adopt(b);
     tni_error_leave(b);
 }

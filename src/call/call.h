@@ -14,6 +14,10 @@ typedef struct tni_call_block {
     tn_recording *recording;
     struct tni_batch *batch; /* the innermost one that is open (vmap.c); NULL: none */
     uint64_t batches;        /* numbers given out */
+    /* With TNI_HOOK_CAST: whether the call is one of those that autocast changes, and then it is
+     * made, with *ok (autocast.c); given: it has .out. */
+    bool (*autocast)(tni_block *b, const tn_row *row, unsigned how, bool given, const char *file,
+                     int line, const void *args, void *results, bool *ok);
 } tni_call_block;
 TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
 

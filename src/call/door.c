@@ -661,6 +661,10 @@ static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how
     tn_frame *f = &c.f;
     double begin = 0;
     bool ok, pending;
+    if (TNI_UNLIKELY(b && tni_load_relaxed(&b->hooks) & TNI_HOOK_CAST) &&
+        tni_calls(b)->autocast(b, row, how, door_out_given(row->gen, args), file, line, args,
+                               results, &ok))
+        return ok;
     door_begin(&c, b, row, how, file, line, args);
     if (TNI_UNLIKELY(!b)) {
         door_results(&c, results, false);

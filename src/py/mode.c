@@ -167,7 +167,18 @@ static PyMethodDef py_mode_methods[] = {
     {"__exit__", MODE_FAST(py_mode_exit), METH_FASTCALL, NULL},
     {"clone", py_mode_clone, METH_NOARGS, "another one of the same kind"},
     {NULL, NULL, 0, NULL}};
+/* _set_autocast(dtype or None): sets that of the thread, and returns the one before. */
+static PyObject *py_mode_set_autocast(PyObject *self, PyObject *o) {
+    tn_dtype dtype = TN_NO_DTYPE;
+    (void)self;
+    if (o != Py_None && !py_to_dtype(o, &dtype))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "%R is no torch.dtype", o);
+    dtype = tn_set_autocast(dtype);
+    return Py_NewRef(dtype ? py.dtypes[dtype] : Py_None);
+}
+
 static PyMethodDef py_mode_functions[] = {
+    {"_set_autocast", py_mode_set_autocast, METH_O, NULL},
     {"is_grad_enabled", py_mode_is_grad_enabled, METH_NOARGS, "whether calls are recorded"},
     {"is_inference_mode_enabled", py_mode_is_inference, METH_NOARGS, "inference mode"},
     {"is_anomaly_enabled", py_mode_is_anomaly, METH_NOARGS, "whether backward looks for NaN"},

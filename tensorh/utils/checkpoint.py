@@ -51,6 +51,8 @@ class _Call:
     def __init__(self, function, args, preserve):
         self._function, self._args = function, args
         self._state = _C.default_generator.get_state() if preserve else None
+        self._autocast = _C._set_autocast(None)
+        _C._set_autocast(self._autocast)
 
     def __call__(self, inputs):
         """What the function returns of these tensors, with a graph that ends at them."""
@@ -60,15 +62,19 @@ class _Call:
             return given, self._function(*args, **kwargs)
 
     def again(self, inputs):
-        """The same, with the random numbers of the first time."""
-        if self._state is None:
-            return self(inputs)
-        now = _C.default_generator.get_state()
-        _C.default_generator.set_state(self._state)
+        """The same, with the random numbers and the autocast of the first time."""
+        autocast = _C._set_autocast(self._autocast)
         try:
-            return self(inputs)
+            if self._state is None:
+                return self(inputs)
+            now = _C.default_generator.get_state()
+            _C.default_generator.set_state(self._state)
+            try:
+                return self(inputs)
+            finally:
+                _C.default_generator.set_state(now)
         finally:
-            _C.default_generator.set_state(now)
+            _C._set_autocast(autocast)
 
 
 class _Checkpoint(autograd.Function):

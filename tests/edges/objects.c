@@ -731,6 +731,7 @@ static const char others[] =
     "tn_zero_grad"
     " tn_grad_mode tn_set_inference_mode tn_hook_remove tn_function_written tn_history_only"
     " tn_history_output tn_history_user tn_history_lasts tn_set_anomaly_mode tn_announce"
+    " tn_set_autocast tn_autocast"
     " tn_announce_strided tn_announce_like tn_announce_view tn_announce_count tn_scratch"
     " tn_announce_columns tn_scratch_each tn_each tn_info_verdict"
     " tn_param_named tn_args_check tn_param_number tn_param_set_number tn_param_same tn_param_text"

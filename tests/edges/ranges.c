@@ -349,6 +349,7 @@ static const char others[] =
     " tn_history_hold"
     " tn_history_free tn_history_only tn_history_name tn_history_text tn_history_output "
     "tn_history_user"
+    " tn_set_autocast tn_autocast"
     " tn_set_anomaly_mode tn_cancelled tn_give tn_incoming tn_grad_zero tn_row_count"
     " tn_record_begin tn_record_end tn_replay tn_recording_free tn_path_push tn_path_pop"
     " tn_path_current tn_set_line_decoder tn_retain tn_release tn_owners tn_take tn_lend tn_base_of"

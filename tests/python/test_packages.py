@@ -108,9 +108,7 @@ def test_amp_of_a_gpu_that_is_not_there_is_off():
     assert p.tolist() == [-2.0, -2.0]
     with torch.autocast("cpu", enabled=False):
         pass
-    with pytest.raises(NotImplementedError, match="planned"):
-        torch.autocast("cpu")
-    with pytest.raises(RuntimeError, match="unsupported"):
+    with pytest.raises(RuntimeError, match="toaster"):
         torch.autocast("toaster")
 
 

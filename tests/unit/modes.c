@@ -1,5 +1,5 @@
 /* modes.c - grad mode and inference mode: they nest, and what is made in inference mode stays out
- * of graphs. */
+ * of graphs. Autocast: which calls cast. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
@@ -110,6 +110,26 @@ static void gradients_of_backward_in_inference_mode_are_ordinary(void) {
     }
 }
 
+static void autocast_casts_products_and_losses(void) {
+    TN_SCOPE {
+        tn_tensor *w = tn_requires_grad(tn_full(TN_DIMS(2, 2), 0.5)), *x, *y, *loss;
+        CHECK(tn_set_autocast(TN_BF16) == TN_NO_DTYPE && tn_autocast() == TN_BF16);
+        y = tn_matmul(w, w);
+        loss = tn_mse_loss(y, tn_zeros(TN_DIMS(2, 2)));
+        CHECK(tn_dtype_of(y) == TN_BF16 && tn_dtype_of(loss) == TN_F32);
+        CHECK(tn_dtype_of(tn_add(w, w)) == TN_F32);
+        x = tn_zeros(TN_DIMS(2, 2));
+        CHECK(tn_mm(tn_detach(w), tn_detach(w), .out = x) && tn_dtype_of(x) == TN_F32);
+        CHECK(tn_backward(loss) && tn_dtype_of(tn_grad_of(w)) == TN_F32);
+        CHECK(tn_autocast() == TN_BF16);
+        CHECK(!tn_matmul(w, tn_ones(TN_DIMS(3, 3)))); /* an error, and the mode stays */
+        CHECK(tn_error_take(NULL) && tn_autocast() == TN_BF16);
+        CHECK(tn_set_autocast(TN_F16) == TN_BF16 && tn_dtype_of(tn_mm(w, w)) == TN_F16);
+        CHECK(tn_set_autocast(TN_F32) == TN_F16 && tn_autocast() == TN_NO_DTYPE);
+        CHECK(tn_dtype_of(tn_mm(w, w)) == TN_F32);
+    }
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(modes_nest_in_any_order),
@@ -118,6 +138,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(what_is_made_in_inference_mode_is_written_only_there),
         CHECK_TEST(a_view_of_a_weight_taken_in_inference_mode_is_ordinary),
         CHECK_TEST(gradients_of_backward_in_inference_mode_are_ordinary),
+        CHECK_TEST(autocast_casts_products_and_losses),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
