@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4544  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4633  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  5240  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  5355  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -1931,8 +1931,8 @@ typedef struct tn_nn_fold_forward_args {
 } tn_nn_fold_forward_args;
 #define tn_nn_fold_forward(module, input) tn_forward(module, input)
 
-/* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
- * Dropout, Identity, Flatten --- */
+/* --- modules that are one operator on parameters or on nothing: Linear, Bilinear,
+ * Embedding, EmbeddingBag, Dropout, Identity, Flatten --- */
 
 /* y = x W^T + b.
  *   schema  Linear(int in_features, int out_features, bool bias=True, ScalarType? dtype=None,
@@ -1965,6 +1965,47 @@ typedef struct tn_nn_linear_forward_args {
 } tn_nn_linear_forward_args;
 #define tn_nn_linear_forward(module, input) tn_forward(module, input)
 
+/* y_o = x1^T W_o x2 + b_o.
+ *   schema  Bilinear(int in1_features, int in2_features, int out_features, bool bias=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input1 (*, in1_features), input2 (*, in2_features) -> (*, out_features)
+ *   example tn_nn_bilinear(8, 4, 3) */
+typedef struct tn_nn_bilinear_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in1_features, in2_features, out_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_bilinear_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_bilinear_at(const char *file, int line,
+    const tn_nn_bilinear_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bilinear(int64_t in1_features, int64_t in2_features,
+    int64_t out_features, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bilinear(in1_features_, in2_features_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_bilinear, .bias = true, .in1_features = in1_features_, \
+    .in2_features = in2_features_, .out_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_bilinear_self {
+    tn_module base;
+    tn_nn_bilinear_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_bilinear_self;
+
+typedef struct tn_nn_bilinear_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2;
+    TNI_NAMED_OPTIONS
+} tn_nn_bilinear_forward_args;
+TN_API tn_tensor *tn_nn_bilinear_forward_at(const char *file, int line,
+    const tn_nn_bilinear_forward_args *args);
+TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, tn_tensor *input2);
+#ifndef __cplusplus
+#define tn_nn_bilinear_forward(module_, input1_, ...) TNI_CALL(tn_nn_bilinear_forward, \
+    .module = module_, .input1 = input1_, .input2 = __VA_ARGS__)
+#endif
+
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
  *   schema  Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool
  *           scale_grad_by_freq=False, ScalarType? dtype=None, Device? device=None)
@@ -1995,6 +2036,54 @@ typedef struct tn_nn_embedding_forward_args {
     tn_tensor *input;
 } tn_nn_embedding_forward_args;
 #define tn_nn_embedding_forward(module, input) tn_forward(module, input)
+
+/* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
+ * of it between offsets.
+ *   schema  EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False,
+ *           BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)
+ *   example tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM) */
+typedef struct tn_nn_embedding_bag_args {
+    bool scale_grad_by_freq;
+    tn_bag_mode mode;
+    bool include_last_offset;
+    int64_t padding_idx;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_embeddings, embedding_dim;
+    TNI_NAMED_OPTIONS
+} tn_nn_embedding_bag_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
+    const tn_nn_embedding_bag_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
+    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_embedding_bag(num_embeddings_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_embedding_bag, .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, \
+    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
+#endif
+typedef struct tn_nn_embedding_bag_self {
+    tn_module base;
+    tn_nn_embedding_bag_args o;
+    tn_tensor *weight;
+} tn_nn_embedding_bag_self;
+
+typedef struct tn_nn_embedding_bag_forward_args {
+    tn_tensor *offsets, *per_sample_weights;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_embedding_bag_forward_args;
+TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
+    const tn_nn_embedding_bag_forward_args *args);
+TN_API tn_tensor *tnp_nn_embedding_bag_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *offsets, tn_tensor *per_sample_weights);
+#ifndef __cplusplus
+#define tn_nn_embedding_bag_forward(module_, ...) TNI_CALL(tn_nn_embedding_bag_forward, \
+    .module = module_, .input = __VA_ARGS__)
+#endif
 
 /* In training, zeroes each element with probability p and scales the others by 1 / (1
  * - p); else a view of its input.
@@ -7790,6 +7879,49 @@ template <class K> class linear : public detail::module_of<K, tn_nn_linear_self>
 typedef rows::linear<detail::as_objects> linear;
 }
 namespace nn {
+struct bilinear_options {
+    typedef bilinear_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one bilinear_forward(tn_module *module,
+    tensor_ref input1, tensor_ref input2, site at = site()) {
+    return K::call(tn_nn_bilinear_forward_at, at, {module, input1.value, input2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class bilinear : public detail::module_of<K, tn_nn_bilinear_self> {
+  public:
+    explicit bilinear(integer in1_features, integer in2_features, integer out_features,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_bilinear_args a = {bias.value, dtype, device, in1_features.value,
+            in2_features.value, out_features.value};
+        this->made(tn_nn_bilinear_at(at.file, at.line, &a));
+    }
+    explicit bilinear(integer in1_features, integer in2_features, integer out_features,
+        bilinear_options o, site at = site::here()) {
+        const tn_nn_bilinear_args a = {o.bias.value, o.dtype, o.device, in1_features.value,
+            in2_features.value, out_features.value};
+        this->made(tn_nn_bilinear_at(at.file, at.line, &a));
+    }
+    explicit bilinear(const nn::module &m, site at = site::here()) {
+        this->same(m, "bilinear", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_bilinear_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_bilinear_self::bias); }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, site at = site::here()) const {
+        return K::call(tn_nn_bilinear_forward_at, at, {this->p_, input1.value, input2.value});
+    }
+};
+}
+typedef rows::bilinear<detail::as_objects> bilinear;
+}
+namespace nn {
 struct embedding_options {
     typedef embedding_options self_;
     TNI_OPTION(integer, padding_idx, TN_NONE)
@@ -7822,6 +7954,73 @@ template <class K> class embedding : public detail::module_of<K, tn_nn_embedding
 };
 }
 typedef rows::embedding<detail::as_objects> embedding;
+}
+namespace nn {
+struct embedding_bag_options {
+    typedef embedding_bag_options self_;
+    TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(tn_bag_mode, mode, TN_BAG_MODE_MEAN)
+    TNI_OPTION(flag, include_last_offset, false)
+    TNI_OPTION(integer, padding_idx, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct embedding_bag_forward_options {
+    typedef embedding_bag_forward_options self_;
+    TNI_OPTION(tensor_ref, offsets, tensor_ref())
+    TNI_OPTION(tensor_ref, per_sample_weights, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one embedding_bag_forward(tn_module *module,
+    tensor_ref input, tensor_ref offsets = tensor_ref(),
+    tensor_ref per_sample_weights = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_embedding_bag_forward_at, at, {offsets.value, per_sample_weights.value,
+        module, input.value});
+}
+template <class K = as_objects> inline typename K::one embedding_bag_forward(tn_module *module,
+    tensor_ref input, embedding_bag_forward_options o, site at = site()) {
+    return K::call(tn_nn_embedding_bag_forward_at, at, {o.offsets.value,
+        o.per_sample_weights.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class embedding_bag : public detail::module_of<K, tn_nn_embedding_bag_self> {
+  public:
+    explicit embedding_bag(integer num_embeddings, integer embedding_dim,
+        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN,
+        flag include_last_offset = false, integer padding_idx = TN_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode,
+            include_last_offset.value, padding_idx.value, dtype, device, num_embeddings.value,
+            embedding_dim.value};
+        this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
+    }
+    explicit embedding_bag(integer num_embeddings, integer embedding_dim, embedding_bag_options o,
+        site at = site::here()) {
+        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode,
+            o.include_last_offset.value, o.padding_idx.value, o.dtype, o.device,
+            num_embeddings.value, embedding_dim.value};
+        this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
+    }
+    explicit embedding_bag(const nn::module &m, site at = site::here()) {
+        this->same(m, "embedding_bag", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_embedding_bag_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref offsets = tensor_ref(),
+        tensor_ref per_sample_weights = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_embedding_bag_forward_at, at, {offsets.value, per_sample_weights.value,
+            this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, embedding_bag_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_embedding_bag_forward_at, at, {o.offsets.value,
+            o.per_sample_weights.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::embedding_bag<detail::as_objects> embedding_bag;
 }
 namespace nn {
 struct dropout_options {
@@ -11391,7 +11590,12 @@ TNI_TN_END
 #define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bilinear(...) tn::nn::rows::bilinear<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bilinear_forward(...) tn::nn::bilinear_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_embedding_bag(...) tn::nn::rows::embedding_bag<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_embedding_bag_forward(...) \
+    tn::nn::embedding_bag_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()
@@ -12004,13 +12208,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 1517721ba098 is the hash of the chapters above: who includes this refers to a symbol of
+/* dc19c767720d is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_1517721ba098;
+TN_API const char tn_nn_layout_dc19c767720d;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_1517721ba098;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_dc19c767720d;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12028,7 +12232,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_1517721ba098 = 1;
+const char tn_nn_layout_dc19c767720d = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -13349,7 +13553,9 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
            tn_module_call(file, line, m, NULL, args.at, out, nout);
 }
 
-/* src/nn/linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten */
+/* src/nn/linear.c - modules that are one operator on parameters or on nothing: Linear, Bilinear, Embedding, EmbeddingBag, Dropout, Identity, Flatten */
+
+#include <math.h>
 
 static bool linear_reset(tn_module *m) {
     TN_SELF(linear, s, m);
@@ -13367,22 +13573,51 @@ TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
           .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
           .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
 
+static bool bilinear_reset(tn_module *m) {
+    TN_SELF(bilinear, s, m);
+    if (s->o.in1_features < 1)
+        return tni_nn_error(TN_INVALID, "in1_features must be > 0, got %lld",
+                            (long long)s->o.in1_features);
+    const double bound = 1 / sqrt((double)s->o.in1_features);
+    return tn_nn_init_uniform_(s->weight, -bound, bound) &&
+           (!s->bias || tn_nn_init_uniform_(s->bias, -bound, bound));
+}
+static bool bilinear_forward(tn_mframe *f) {
+    TN_FORWARD(bilinear, s, a, f);
+    return (f->out[0] = tnp_bilinear(a->input1, a->input2, s->weight, s->bias)) != NULL;
+}
+TN_MODULE(
+    bilinear, "Bilinear(int in1_features, int in2_features, int out_features, bool bias=True)",
+    TN_DOC(.shapes = "input1 (*, in1_features), input2 (*, in2_features) -> (*, out_features)",
+           .example = "tn_nn_bilinear(8, 4, 3)"),
+    .parts = "weight(out_features, in1_features, in2_features); bias(out_features) if bias",
+    .call = "(Tensor input1, Tensor input2) -> Tensor",
+    .takes = "input1(*, in1_features); input2(*, in2_features)",
+    .repr = "in1_features=, in2_features=, out_features=, bias=", .reset = bilinear_reset,
+    .forward = bilinear_forward, .sample = "3 4 2: (2,3) (2,4) | 2 3 4 bias=False: (2) (3)")
+
+static bool embedding_padding(int64_t *p, int64_t n) {
+    const int64_t given = *p;
+    if (given == TN_NONE) return true;
+    if (given < 0) *p += n;
+    return (*p >= 0 && *p < n) ||
+           tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
+                        (long long)given, (long long)n, (long long)n);
+}
+static bool embedding_drawn(tn_tensor *weight, int64_t padding) {
+    tn_tensor *row;
+    if (!tn_nn_init_normal_(weight, 0, 1)) return false;
+    if (padding == TN_NONE) return true;
+    row = tnp_select(weight, 0, padding);
+    return row && tn_nn_init_constant_(row, 0);
+}
 static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
-    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
-    if (p == TN_NONE) return true;
-    if (p < 0) s->o.padding_idx += n;
-    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
-           tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
-                        (long long)p, (long long)n, (long long)n);
+    return embedding_padding(&s->o.padding_idx, s->o.num_embeddings);
 }
 static bool embedding_reset(tn_module *m) {
     TN_SELF(embedding, s, m);
-    tn_tensor *row;
-    if (!tn_nn_init_normal_(s->weight, 0, 1)) return false;
-    if (s->o.padding_idx == TN_NONE) return true;
-    row = tnp_select(s->weight, 0, s->o.padding_idx);
-    return row && tn_nn_init_constant_(row, 0);
+    return embedding_drawn(s->weight, s->o.padding_idx);
 }
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
@@ -13399,6 +13634,33 @@ TN_MODULE(embedding,
           .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+
+static bool embedding_bag_build(tn_module *m) {
+    TN_SELF(embedding_bag, s, m);
+    return embedding_padding(&s->o.padding_idx, s->o.num_embeddings);
+}
+static bool embedding_bag_reset(tn_module *m) {
+    TN_SELF(embedding_bag, s, m);
+    return embedding_drawn(s->weight, s->o.padding_idx);
+}
+static bool embedding_bag_forward(tn_mframe *f) {
+    TN_FORWARD(embedding_bag, s, a, f);
+    f->out[0] =
+        tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq, s->o.mode,
+                          a->per_sample_weights, s->o.include_last_offset, s->o.padding_idx);
+    return f->out[0] != NULL;
+}
+TN_MODULE(embedding_bag,
+          "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
+          "BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None)",
+          TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
+                 .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
+          .parts = "weight(num_embeddings, embedding_dim)",
+          .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+          .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
+          .build = embedding_bag_build, .reset = embedding_bag_reset,
+          .forward = embedding_bag_forward,
+          .sample = "10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1")
 
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
@@ -20521,6 +20783,11 @@ static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", 
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 static TNI_UNUSED const char *const tni_nn_words_adjust_lr[] = {"original", "match_rms_adamw",
     "spectral_unclamped", NULL};
+static TNI_UNUSED const char *const tni_nn_words_grid_mode[] = {"bilinear", "nearest", "bicubic",
+    NULL};
+static TNI_UNUSED const char *const tni_nn_words_grid_padding[] = {"zeros", "border", "reflection",
+    NULL};
+static TNI_UNUSED const char *const tni_nn_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -21679,6 +21946,46 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_linear) = {"Linear", &tni_make_linear, NULL, tn
     NULL, 2, 0, offsetof(tn_nn_linear_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_bilinear);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_bilinear);
+static const tn_param tni_params_nn_bilinear[] = {
+    {"in1_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, in1_features), 0, -1, NULL},
+    {"in2_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, in2_features), 0, -1, NULL},
+    {"out_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, out_features), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_bilinear_args tni_defaults_nn_bilinear = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0,
+    0};
+static const char *const tni_names_nn_bilinear[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_bilinear = {tni_params_nn_bilinear, &tni_defaults_nn_bilinear,
+    tni_names_nn_bilinear, NULL, 6, 0, 0, 0, sizeof(tn_nn_bilinear_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_bilinear_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_bilinear_forward_args, input1), 0, -1, NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_bilinear_forward_args, input2), 0, -1, NULL},
+};
+static const tn_nn_bilinear_forward_args tni_defaults_nn_bilinear_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_bilinear_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_bilinear = {tni_params_nn_bilinear_forward,
+    &tni_defaults_nn_bilinear_forward, tni_names_nn_bilinear_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_bilinear_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_bilinear[] = {
+    {"weight", offsetof(tn_nn_bilinear_self, weight)},
+    {"bias", offsetof(tn_nn_bilinear_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_bilinear) = {"Bilinear", &tni_make_bilinear, &tni_call_bilinear, tni_fields_bilinear,
+    NULL, 2, 0, offsetof(tn_nn_bilinear_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_embedding);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_embedding);
 static const tn_param tni_params_nn_embedding[] = {
@@ -21707,6 +22014,56 @@ static const tn_mfield tni_fields_embedding[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_embedding) = {"Embedding", &tni_make_embedding, NULL, tni_fields_embedding,
     NULL, 1, 0, offsetof(tn_nn_embedding_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_embedding_bag);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_embedding_bag);
+static const tn_param tni_params_nn_embedding_bag[] = {
+    {"num_embeddings", TN_T_INT, 0, offsetof(tn_nn_embedding_bag_args, num_embeddings), 0, -1,
+     NULL},
+    {"embedding_dim", TN_T_INT, 0, offsetof(tn_nn_embedding_bag_args, embedding_dim), 0, -1, NULL},
+    {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     scale_grad_by_freq), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, mode), 0, -1,
+     tni_nn_words_bag_mode},
+    {"include_last_offset", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     include_last_offset), 0, -1, NULL},
+    {"padding_idx", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     padding_idx), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_embedding_bag_args tni_defaults_nn_embedding_bag = {false, TN_BAG_MODE_MEAN,
+    false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_embedding_bag[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_embedding_bag = {tni_params_nn_embedding_bag,
+    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_embedding_bag_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_embedding_bag_forward_args, input), 0, -1, NULL},
+    {"offsets", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_embedding_bag_forward_args, offsets), 0, -1, NULL},
+    {"per_sample_weights", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_embedding_bag_forward_args, per_sample_weights), 0, -1, NULL},
+};
+static const tn_nn_embedding_bag_forward_args tni_defaults_nn_embedding_bag_forward = {NULL, NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_embedding_bag_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_embedding_bag = {tni_params_nn_embedding_bag_forward,
+    &tni_defaults_nn_embedding_bag_forward, tni_names_nn_embedding_bag_forward, NULL, 3, 3, 1, 0,
+    sizeof(tn_nn_embedding_bag_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_embedding_bag[] = {
+    {"weight", offsetof(tn_nn_embedding_bag_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_embedding_bag) = {"EmbeddingBag", &tni_make_embedding_bag, &tni_call_embedding_bag, tni_fields_embedding_bag,
+    NULL, 1, 0, offsetof(tn_nn_embedding_bag_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_dropout);
@@ -24316,7 +24673,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_unfold,
         &tni_module_fold,
         &tni_module_linear,
+        &tni_module_bilinear,
         &tni_module_embedding,
+        &tni_module_embedding_bag,
         &tni_module_dropout,
         &tni_module_dropout1d,
         &tni_module_dropout2d,
@@ -24818,6 +25177,24 @@ TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool 
     const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
     return tn_nn_linear_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_bilinear_at(const char *file, int line, const tn_nn_bilinear_args *args) {
+    return tn_module_make(file, line, &tni_module_bilinear, args);
+}
+TN_API tn_module *tnp_nn_bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features,
+    bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_bilinear_args a = {bias, dtype, device, in1_features, in2_features, out_features};
+    return tn_nn_bilinear_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_bilinear_forward_at(const char *file, int line,
+    const tn_nn_bilinear_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_bilinear, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, tn_tensor *input2) {
+    const tn_nn_bilinear_forward_args a = {module, input1, input2};
+    return tn_nn_bilinear_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args) {
     return tn_module_make(file, line, &tni_module_embedding, args);
 }
@@ -24826,6 +25203,28 @@ TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim
     const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
         embedding_dim};
     return tn_nn_embedding_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
+    const tn_nn_embedding_bag_args *args) {
+    return tn_module_make(file, line, &tni_module_embedding_bag, args);
+}
+TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
+    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, include_last_offset, padding_idx,
+        dtype, device, num_embeddings, embedding_dim};
+    return tn_nn_embedding_bag_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
+    const tn_nn_embedding_bag_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_embedding_bag, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_embedding_bag_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *offsets, tn_tensor *per_sample_weights) {
+    const tn_nn_embedding_bag_forward_args a = {offsets, per_sample_weights, module, input};
+    return tn_nn_embedding_bag_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args) {
     return tn_module_make(file, line, &tni_module_dropout, args);
@@ -25886,6 +26285,11 @@ static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 static TNI_UNUSED const char *const tni_optim_words_adjust_lr[] = {"original", "match_rms_adamw",
     "spectral_unclamped", NULL};
+static TNI_UNUSED const char *const tni_optim_words_grid_mode[] = {"bilinear", "nearest",
+    "bicubic", NULL};
+static TNI_UNUSED const char *const tni_optim_words_grid_padding[] = {"zeros", "border",
+    "reflection", NULL};
+static TNI_UNUSED const char *const tni_optim_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
@@ -26513,8 +26917,16 @@ TNI_EXTERN_C_END
 #define tnp_nn_fold TNI_JOIN(TN_PREFIX, tnp_nn_fold)
 #define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
 #define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
+#define tn_nn_bilinear_at TNI_JOIN(TN_PREFIX, tn_nn_bilinear_at)
+#define tnp_nn_bilinear TNI_JOIN(TN_PREFIX, tnp_nn_bilinear)
+#define tn_nn_bilinear_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bilinear_forward_at)
+#define tnp_nn_bilinear_forward TNI_JOIN(TN_PREFIX, tnp_nn_bilinear_forward)
 #define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
 #define tnp_nn_embedding TNI_JOIN(TN_PREFIX, tnp_nn_embedding)
+#define tn_nn_embedding_bag_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_bag_at)
+#define tnp_nn_embedding_bag TNI_JOIN(TN_PREFIX, tnp_nn_embedding_bag)
+#define tn_nn_embedding_bag_forward_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_bag_forward_at)
+#define tnp_nn_embedding_bag_forward TNI_JOIN(TN_PREFIX, tnp_nn_embedding_bag_forward)
 #define tn_nn_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_dropout_at)
 #define tnp_nn_dropout TNI_JOIN(TN_PREFIX, tnp_nn_dropout)
 #define tn_nn_dropout1d_at TNI_JOIN(TN_PREFIX, tn_nn_dropout1d_at)
@@ -26785,7 +27197,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_1517721ba098 TNI_JOIN(TN_PREFIX, tn_nn_layout_1517721ba098)
+#define tn_nn_layout_dc19c767720d TNI_JOIN(TN_PREFIX, tn_nn_layout_dc19c767720d)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -26958,8 +27370,16 @@ TNI_EXTERN_C_END
 #define tnp_nn_fold (*tni_at_tnp_nn_fold)
 #define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
 #define tnp_nn_linear (*tni_at_tnp_nn_linear)
+#define tn_nn_bilinear_at (*tni_at_tn_nn_bilinear_at)
+#define tnp_nn_bilinear (*tni_at_tnp_nn_bilinear)
+#define tn_nn_bilinear_forward_at (*tni_at_tn_nn_bilinear_forward_at)
+#define tnp_nn_bilinear_forward (*tni_at_tnp_nn_bilinear_forward)
 #define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
 #define tnp_nn_embedding (*tni_at_tnp_nn_embedding)
+#define tn_nn_embedding_bag_at (*tni_at_tn_nn_embedding_bag_at)
+#define tnp_nn_embedding_bag (*tni_at_tnp_nn_embedding_bag)
+#define tn_nn_embedding_bag_forward_at (*tni_at_tn_nn_embedding_bag_forward_at)
+#define tnp_nn_embedding_bag_forward (*tni_at_tnp_nn_embedding_bag_forward)
 #define tn_nn_dropout_at (*tni_at_tn_nn_dropout_at)
 #define tnp_nn_dropout (*tni_at_tnp_nn_dropout)
 #define tn_nn_dropout1d_at (*tni_at_tn_nn_dropout1d_at)
@@ -27404,8 +27824,16 @@ TNI_EXTERN_C_END
     X(tnp_nn_fold) \
     X(tn_nn_linear_at) \
     X(tnp_nn_linear) \
+    X(tn_nn_bilinear_at) \
+    X(tnp_nn_bilinear) \
+    X(tn_nn_bilinear_forward_at) \
+    X(tnp_nn_bilinear_forward) \
     X(tn_nn_embedding_at) \
     X(tnp_nn_embedding) \
+    X(tn_nn_embedding_bag_at) \
+    X(tnp_nn_embedding_bag) \
+    X(tn_nn_embedding_bag_forward_at) \
+    X(tnp_nn_embedding_bag_forward) \
     X(tn_nn_dropout_at) \
     X(tnp_nn_dropout) \
     X(tn_nn_dropout1d_at) \
@@ -27680,14 +28108,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"1517721ba098", at, 442};
+    static const tn_exports all = {"dc19c767720d", at, 450};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 442 || strcmp(e->layout, "1517721ba098") != 0) return false;
+    if (!e || e->n != 450 || strcmp(e->layout, "dc19c767720d") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

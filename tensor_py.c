@@ -2588,6 +2588,9 @@ static const char *const py_docs_comment[] = {
     "beta * self + alpha * mat1 mat2, where self is broadcast. If beta is 0, self is ignored,\n"
     "even a NaN.\n"
     "self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)",
+    /* affine_grid */
+    "The grid of grid_sample for a result of `size`, whose places are mapped by the matrices theta.\n"
+    "theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D, H, W) -> (N, D, H, W, 3)",
     /* all */
     "Whether all elements are nonzero.\n"
     "self (*) -> bool ()",
@@ -2704,6 +2707,9 @@ static const char *const py_docs_comment[] = {
     /* bernoulli_float */
     "Sets each element of self to 1 with probability p and to 0 otherwise.\n"
     "self (*) -> self",
+    /* bilinear */
+    "Element o is input1^T weight_o input2 + bias_o.\n"
+    "input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) -> (*, out)",
     /* binary_cross_entropy */
     "-weight (target log input + (1 - target) log(1 - input)), where input holds probabilities\n"
     "in [0, 1].\n"
@@ -2987,6 +2993,12 @@ static const char *const py_docs_comment[] = {
     "The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);\n"
     "scale_grad_by_freq divides a row's gradient by how often the row was taken.\n"
     "weight (n, d), indices (*) -> (*, d)",
+    /* embedding_bag */
+    "Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,\n"
+    "or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of\n"
+    "the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is\n"
+    "the end.\n"
+    "input (n) and offsets (B), or input (B, n); weight (rows, d), per_sample_weights like input -> (B, d)",
     /* embedding_dense_backward */
     "The gradient of embedding's table: adds the rows of grad_output at their indices, in order.\n"
     "grad_output (*, d), indices (*) -> (num_weights, d)",
@@ -3230,6 +3242,13 @@ static const char *const py_docs_comment[] = {
     /* glu_gate */
     "self * sigmoid(gate).\n"
     "(*), (*) -> (*), floating",
+    /* grid_sample */
+    "The input at the places of grid: x, y (and z) from -1 to 1 across the input. A place between\n"
+    "elements takes a mean of those around it (bilinear, or bicubic with A = -0.75) or the nearest.\n"
+    "Beyond the input are zeros, its border, or its reflection. With align_corners -1 and 1 are the\n"
+    "outermost elements, else their outer edges. Max Jaderberg et al., Spatial transformer networks,\n"
+    "2015.\n"
+    "input (N, C, H, W), grid (N, H', W', 2) -> (N, C, H', W'); input (N, C, D, H, W), grid (N, D', H', W', 3) -> (N, C, D', H', W')",
     /* group_norm */
     "Normalises each group of channels of each sample, then scales and shifts each channel.\n"
     "Y. Wu and K. He, Group Normalization, 2018.\n"
@@ -4405,6 +4424,7 @@ static const char *const py_docs_place[] = {
     NULL /* addcdiv */,
     NULL /* addcmul */,
     NULL /* addmm */,
+    NULL /* affine_grid */,
     NULL /* all */,
     NULL /* all_dims */,
     NULL /* allclose */,
@@ -4437,6 +4457,7 @@ static const char *const py_docs_place[] = {
     NULL /* bce */,
     NULL /* bernoulli */,
     NULL /* bernoulli_float */,
+    "nn.functional.bilinear" /* bilinear */,
     NULL /* binary_cross_entropy */,
     NULL /* binary_cross_entropy_with_logits */,
     NULL /* binomial */,
@@ -4516,6 +4537,7 @@ static const char *const py_docs_place[] = {
     NULL /* dropout */,
     "nn.functional.elu_" /* elu */,
     NULL /* embedding */,
+    NULL /* embedding_bag */,
     NULL /* embedding_dense_backward */,
     NULL /* empty */,
     NULL /* empty_like */,
@@ -4586,6 +4608,7 @@ static const char *const py_docs_place[] = {
     NULL /* geqrf */,
     "nn.functional.glu" /* glu */,
     NULL /* glu_gate */,
+    NULL /* grid_sample */,
     NULL /* group_norm */,
     NULL /* gt */,
     NULL /* hamming_window */,

@@ -112,7 +112,7 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase
-bilinear conv_tbc corrcoef
+conv_tbc corrcoef
 cov ctc_loss cumulative_trapezoid embedding_bag
 from_file
 get_deterministic_debug_mode get_num_interop_threads
@@ -136,19 +136,14 @@ eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
 AdaptiveLogSoftmaxWithLoss
-Bilinear CTCLoss
-EmbeddingBag FractionalMaxPool2d
-FractionalMaxPool3d
+CTCLoss
 LinearCrossEntropyLoss
 SyncBatchNorm
-Upsample
-UpsamplingBilinear2d UpsamplingNearest2d attention
+attention
 """,
     "torch.nn.functional": """
-affine_grid bilinear
 ctc_loss
-embedding_bag
-grid_sample grouped_mm
+grouped_mm
 linear_cross_entropy
 pdist
 """,

@@ -1327,8 +1327,8 @@ typedef struct tn_nn_fold_forward_args {
 } tn_nn_fold_forward_args;
 #define tn_nn_fold_forward(module, input) tn_forward(module, input)
 
-/* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
- * Dropout, Identity, Flatten --- */
+/* --- modules that are one operator on parameters or on nothing: Linear, Bilinear,
+ * Embedding, EmbeddingBag, Dropout, Identity, Flatten --- */
 
 /* y = x W^T + b.
  *   schema  Linear(int in_features, int out_features, bool bias=True, ScalarType? dtype=None,
@@ -1361,6 +1361,47 @@ typedef struct tn_nn_linear_forward_args {
 } tn_nn_linear_forward_args;
 #define tn_nn_linear_forward(module, input) tn_forward(module, input)
 
+/* y_o = x1^T W_o x2 + b_o.
+ *   schema  Bilinear(int in1_features, int in2_features, int out_features, bool bias=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input1 (*, in1_features), input2 (*, in2_features) -> (*, out_features)
+ *   example tn_nn_bilinear(8, 4, 3) */
+typedef struct tn_nn_bilinear_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in1_features, in2_features, out_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_bilinear_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_bilinear_at(const char *file, int line,
+    const tn_nn_bilinear_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_bilinear(int64_t in1_features, int64_t in2_features,
+    int64_t out_features, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bilinear(in1_features_, in2_features_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_bilinear, .bias = true, .in1_features = in1_features_, \
+    .in2_features = in2_features_, .out_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_bilinear_self {
+    tn_module base;
+    tn_nn_bilinear_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_bilinear_self;
+
+typedef struct tn_nn_bilinear_forward_args {
+    tn_module *module;
+    tn_tensor *input1, *input2;
+    TNI_NAMED_OPTIONS
+} tn_nn_bilinear_forward_args;
+TN_API tn_tensor *tn_nn_bilinear_forward_at(const char *file, int line,
+    const tn_nn_bilinear_forward_args *args);
+TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, tn_tensor *input2);
+#ifndef __cplusplus
+#define tn_nn_bilinear_forward(module_, input1_, ...) TNI_CALL(tn_nn_bilinear_forward, \
+    .module = module_, .input1 = input1_, .input2 = __VA_ARGS__)
+#endif
+
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
  *   schema  Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool
  *           scale_grad_by_freq=False, ScalarType? dtype=None, Device? device=None)
@@ -1391,6 +1432,54 @@ typedef struct tn_nn_embedding_forward_args {
     tn_tensor *input;
 } tn_nn_embedding_forward_args;
 #define tn_nn_embedding_forward(module, input) tn_forward(module, input)
+
+/* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
+ * of it between offsets.
+ *   schema  EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False,
+ *           BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)
+ *   example tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM) */
+typedef struct tn_nn_embedding_bag_args {
+    bool scale_grad_by_freq;
+    tn_bag_mode mode;
+    bool include_last_offset;
+    int64_t padding_idx;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_embeddings, embedding_dim;
+    TNI_NAMED_OPTIONS
+} tn_nn_embedding_bag_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
+    const tn_nn_embedding_bag_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
+    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_embedding_bag(num_embeddings_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_embedding_bag, .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, \
+    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
+#endif
+typedef struct tn_nn_embedding_bag_self {
+    tn_module base;
+    tn_nn_embedding_bag_args o;
+    tn_tensor *weight;
+} tn_nn_embedding_bag_self;
+
+typedef struct tn_nn_embedding_bag_forward_args {
+    tn_tensor *offsets, *per_sample_weights;
+    tn_module *module;
+    tn_tensor *input;
+    TNI_NAMED_OPTIONS
+} tn_nn_embedding_bag_forward_args;
+TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
+    const tn_nn_embedding_bag_forward_args *args);
+TN_API tn_tensor *tnp_nn_embedding_bag_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *offsets, tn_tensor *per_sample_weights);
+#ifndef __cplusplus
+#define tn_nn_embedding_bag_forward(module_, ...) TNI_CALL(tn_nn_embedding_bag_forward, \
+    .module = module_, .input = __VA_ARGS__)
+#endif
 
 /* In training, zeroes each element with probability p and scales the others by 1 / (1
  * - p); else a view of its input.

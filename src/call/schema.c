@@ -25,6 +25,9 @@ static const char *const schema_rule[] = {"adagrad", "rmsprop", "adadelta", "ada
                                           "radam",   "rprop",   "asgd",     "assign", NULL};
 static const char *const schema_adjust[] = {"original", "match_rms_adamw", "spectral_unclamped",
                                             NULL};
+static const char *const schema_grid_mode[] = {"bilinear", "nearest", "bicubic", NULL};
+static const char *const schema_grid_padding[] = {"zeros", "border", "reflection", NULL};
+static const char *const schema_bag_mode[] = {"sum", "mean", "max", NULL};
 static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"Approximate", schema_approximate},
                                         {"Nonlinearity", schema_nonlinearity},
@@ -36,6 +39,9 @@ static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"BatchReduction", schema_batch_reduction},
                                         {"OptimizerRule", schema_rule},
                                         {"AdjustLr", schema_adjust},
+                                        {"GridMode", schema_grid_mode},
+                                        {"GridPadding", schema_grid_padding},
+                                        {"BagMode", schema_bag_mode},
                                         {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }

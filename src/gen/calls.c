@@ -200,6 +200,16 @@ TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, d
     return tn_addmm_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_affine_grid_at(const char *file, int line, const tn_affine_grid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_affine_grid, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_affine_grid(tn_tensor *theta, tn_ints size, bool align_corners) {
+    const tn_affine_grid_args a = {align_corners, theta, size};
+    return tn_affine_grid_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_all, TN_PLAIN, file, line, args, &r);
@@ -585,6 +595,17 @@ TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
 TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator) {
     const tn_bernoulli_float_args a = {p, generator, self};
     return tn_bernoulli_float_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bilinear_at(const char *file, int line, const tn_bilinear_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bilinear, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bilinear(tn_tensor *input1, tn_tensor *input2, tn_tensor *weight,
+    tn_tensor *bias) {
+    const tn_bilinear_args a = {bias, input1, input2, weight};
+    return tn_bilinear_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
@@ -1741,6 +1762,20 @@ TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t p
     return tn_embedding_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_embedding_bag_at(const char *file, int line,
+    const tn_embedding_bag_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_embedding_bag, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_embedding_bag(tn_tensor *input, tn_tensor *weight, tn_tensor *offsets,
+    bool scale_grad_by_freq, tn_bag_mode mode, tn_tensor *per_sample_weights,
+    bool include_last_offset, int64_t padding_idx) {
+    const tn_embedding_bag_args a = {offsets, scale_grad_by_freq, mode, per_sample_weights,
+        include_last_offset, padding_idx, input, weight};
+    return tn_embedding_bag_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
     const tn_embedding_dense_backward_args *args) {
     tn_tensor *r;
@@ -2651,6 +2686,17 @@ TN_API tn_tensor *tn_glu_gate_at(const char *file, int line, const tn_glu_gate_a
 TN_API tn_tensor *tnp_glu_gate(tn_tensor *self, tn_tensor *gate) {
     const tn_glu_gate_args a = {self, gate};
     return tn_glu_gate_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_grid_sample_at(const char *file, int line, const tn_grid_sample_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_grid_sample, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_grid_sample(tn_tensor *input, tn_tensor *grid, tn_grid_mode mode,
+    tn_grid_padding padding_mode, bool align_corners) {
+    const tn_grid_sample_args a = {mode, padding_mode, align_corners, input, grid};
+    return tn_grid_sample_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_group_norm_at(const char *file, int line, const tn_group_norm_args *args) {

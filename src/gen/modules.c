@@ -22,6 +22,11 @@ static TNI_UNUSED const char *const tni_nn_words_optimizer_rule[] = {"adagrad", 
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 static TNI_UNUSED const char *const tni_nn_words_adjust_lr[] = {"original", "match_rms_adamw",
     "spectral_unclamped", NULL};
+static TNI_UNUSED const char *const tni_nn_words_grid_mode[] = {"bilinear", "nearest", "bicubic",
+    NULL};
+static TNI_UNUSED const char *const tni_nn_words_grid_padding[] = {"zeros", "border", "reflection",
+    NULL};
+static TNI_UNUSED const char *const tni_nn_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
@@ -1180,6 +1185,46 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_linear) = {"Linear", &tni_make_linear, NULL, tn
     NULL, 2, 0, offsetof(tn_nn_linear_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_bilinear);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_bilinear);
+static const tn_param tni_params_nn_bilinear[] = {
+    {"in1_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, in1_features), 0, -1, NULL},
+    {"in2_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, in2_features), 0, -1, NULL},
+    {"out_features", TN_T_INT, 0, offsetof(tn_nn_bilinear_args, out_features), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bilinear_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_bilinear_args tni_defaults_nn_bilinear = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0,
+    0};
+static const char *const tni_names_nn_bilinear[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_bilinear = {tni_params_nn_bilinear, &tni_defaults_nn_bilinear,
+    tni_names_nn_bilinear, NULL, 6, 0, 0, 0, sizeof(tn_nn_bilinear_args), UINT16_MAX,
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_bilinear_forward[] = {
+    {"input1", TN_T_TENSOR, 0, offsetof(tn_nn_bilinear_forward_args, input1), 0, -1, NULL},
+    {"input2", TN_T_TENSOR, 0, offsetof(tn_nn_bilinear_forward_args, input2), 0, -1, NULL},
+};
+static const tn_nn_bilinear_forward_args tni_defaults_nn_bilinear_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_bilinear_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_bilinear = {tni_params_nn_bilinear_forward,
+    &tni_defaults_nn_bilinear_forward, tni_names_nn_bilinear_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_bilinear_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_bilinear[] = {
+    {"weight", offsetof(tn_nn_bilinear_self, weight)},
+    {"bias", offsetof(tn_nn_bilinear_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_bilinear) = {"Bilinear", &tni_make_bilinear, &tni_call_bilinear, tni_fields_bilinear,
+    NULL, 2, 0, offsetof(tn_nn_bilinear_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_embedding);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_embedding);
 static const tn_param tni_params_nn_embedding[] = {
@@ -1208,6 +1253,56 @@ static const tn_mfield tni_fields_embedding[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_embedding) = {"Embedding", &tni_make_embedding, NULL, tni_fields_embedding,
     NULL, 1, 0, offsetof(tn_nn_embedding_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_embedding_bag);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_embedding_bag);
+static const tn_param tni_params_nn_embedding_bag[] = {
+    {"num_embeddings", TN_T_INT, 0, offsetof(tn_nn_embedding_bag_args, num_embeddings), 0, -1,
+     NULL},
+    {"embedding_dim", TN_T_INT, 0, offsetof(tn_nn_embedding_bag_args, embedding_dim), 0, -1, NULL},
+    {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     scale_grad_by_freq), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, mode), 0, -1,
+     tni_nn_words_bag_mode},
+    {"include_last_offset", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     include_last_offset), 0, -1, NULL},
+    {"padding_idx", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     padding_idx), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, dtype),
+     0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_embedding_bag_args tni_defaults_nn_embedding_bag = {false, TN_BAG_MODE_MEAN,
+    false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_embedding_bag[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_embedding_bag = {tni_params_nn_embedding_bag,
+    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_embedding_bag_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_embedding_bag_forward_args, input), 0, -1, NULL},
+    {"offsets", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_embedding_bag_forward_args, offsets), 0, -1, NULL},
+    {"per_sample_weights", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_embedding_bag_forward_args, per_sample_weights), 0, -1, NULL},
+};
+static const tn_nn_embedding_bag_forward_args tni_defaults_nn_embedding_bag_forward = {NULL, NULL,
+    NULL, NULL};
+static const char *const tni_names_nn_embedding_bag_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_embedding_bag = {tni_params_nn_embedding_bag_forward,
+    &tni_defaults_nn_embedding_bag_forward, tni_names_nn_embedding_bag_forward, NULL, 3, 3, 1, 0,
+    sizeof(tn_nn_embedding_bag_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_embedding_bag[] = {
+    {"weight", offsetof(tn_nn_embedding_bag_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_embedding_bag) = {"EmbeddingBag", &tni_make_embedding_bag, &tni_call_embedding_bag, tni_fields_embedding_bag,
+    NULL, 1, 0, offsetof(tn_nn_embedding_bag_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_dropout);
@@ -3817,7 +3912,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_unfold,
         &tni_module_fold,
         &tni_module_linear,
+        &tni_module_bilinear,
         &tni_module_embedding,
+        &tni_module_embedding_bag,
         &tni_module_dropout,
         &tni_module_dropout1d,
         &tni_module_dropout2d,
@@ -4319,6 +4416,24 @@ TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool 
     const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
     return tn_nn_linear_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_bilinear_at(const char *file, int line, const tn_nn_bilinear_args *args) {
+    return tn_module_make(file, line, &tni_module_bilinear, args);
+}
+TN_API tn_module *tnp_nn_bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features,
+    bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_bilinear_args a = {bias, dtype, device, in1_features, in2_features, out_features};
+    return tn_nn_bilinear_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_bilinear_forward_at(const char *file, int line,
+    const tn_nn_bilinear_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_bilinear, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, tn_tensor *input2) {
+    const tn_nn_bilinear_forward_args a = {module, input1, input2};
+    return tn_nn_bilinear_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args) {
     return tn_module_make(file, line, &tni_module_embedding, args);
 }
@@ -4327,6 +4442,28 @@ TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim
     const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
         embedding_dim};
     return tn_nn_embedding_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
+    const tn_nn_embedding_bag_args *args) {
+    return tn_module_make(file, line, &tni_module_embedding_bag, args);
+}
+TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
+    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, include_last_offset, padding_idx,
+        dtype, device, num_embeddings, embedding_dim};
+    return tn_nn_embedding_bag_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
+    const tn_nn_embedding_bag_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_embedding_bag, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_embedding_bag_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *offsets, tn_tensor *per_sample_weights) {
+    const tn_nn_embedding_bag_forward_args a = {offsets, per_sample_weights, module, input};
+    return tn_nn_embedding_bag_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args) {
     return tn_module_make(file, line, &tni_module_dropout, args);

@@ -22,6 +22,11 @@ static TNI_UNUSED const char *const tni_optim_words_optimizer_rule[] = {"adagrad
     "adadelta", "adamax", "nadam", "radam", "rprop", "asgd", "assign", NULL};
 static TNI_UNUSED const char *const tni_optim_words_adjust_lr[] = {"original", "match_rms_adamw",
     "spectral_unclamped", NULL};
+static TNI_UNUSED const char *const tni_optim_words_grid_mode[] = {"bilinear", "nearest",
+    "bicubic", NULL};
+static TNI_UNUSED const char *const tni_optim_words_grid_padding[] = {"zeros", "border",
+    "reflection", NULL};
+static TNI_UNUSED const char *const tni_optim_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
 TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);

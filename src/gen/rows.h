@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 528 };
+enum { TNI_ROW_COUNT = 532 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -35,6 +35,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_addcmul);
 TN_PRIV_DECLARE(tn_row, tni_row_addcmul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
 TN_PRIV_DECLARE(tn_row, tni_row_addmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_affine_grid);
+TN_PRIV_DECLARE(tn_row, tni_row_affine_grid);
 TN_PRIV_DECLARE(tn_gen, tni_gen_all);
 TN_PRIV_DECLARE(tn_row, tni_row_all);
 TN_PRIV_DECLARE(tn_gen, tni_gen_all_dims);
@@ -99,6 +101,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bilinear);
+TN_PRIV_DECLARE(tn_row, tni_row_bilinear);
 TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
@@ -257,6 +261,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_elu);
 TN_PRIV_DECLARE(tn_row, tni_row_elu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_embedding);
 TN_PRIV_DECLARE(tn_row, tni_row_embedding);
+TN_PRIV_DECLARE(tn_gen, tni_gen_embedding_bag);
+TN_PRIV_DECLARE(tn_row, tni_row_embedding_bag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_embedding_dense_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_embedding_dense_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_empty);
@@ -397,6 +403,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_glu);
 TN_PRIV_DECLARE(tn_row, tni_row_glu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_glu_gate);
 TN_PRIV_DECLARE(tn_row, tni_row_glu_gate);
+TN_PRIV_DECLARE(tn_gen, tni_gen_grid_sample);
+TN_PRIV_DECLARE(tn_row, tni_row_grid_sample);
 TN_PRIV_DECLARE(tn_gen, tni_gen_group_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_group_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);

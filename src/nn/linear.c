@@ -1,11 +1,14 @@
-/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout,
- * Identity, Flatten. */
+/* linear.c - modules that are one operator on parameters or on nothing: Linear, Bilinear,
+ * Embedding, EmbeddingBag, Dropout, Identity, Flatten. */
 #include "nn.h"
 #include "../api/ops/creation.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/indexing.h"
+#include "../api/ops/layers.h"
 #include "../api/ops/linalg.h"
 #include "../api/ops/shape.h"
+
+#include <math.h>
 
 /* --- Linear ----------------------------------------------------------------------------------- */
 
@@ -26,27 +29,60 @@ TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
           .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
           .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
 
+/* --- Bilinear --------------------------------------------------------------------------------- */
+
+/* Within 1 / sqrt(in1_features) of 0. */
+static bool bilinear_reset(tn_module *m) {
+    TN_SELF(bilinear, s, m);
+    if (s->o.in1_features < 1)
+        return tni_nn_error(TN_INVALID, "in1_features must be > 0, got %lld",
+                            (long long)s->o.in1_features);
+    const double bound = 1 / sqrt((double)s->o.in1_features);
+    return tn_nn_init_uniform_(s->weight, -bound, bound) &&
+           (!s->bias || tn_nn_init_uniform_(s->bias, -bound, bound));
+}
+static bool bilinear_forward(tn_mframe *f) {
+    TN_FORWARD(bilinear, s, a, f);
+    return (f->out[0] = tnp_bilinear(a->input1, a->input2, s->weight, s->bias)) != NULL;
+}
+/* y_o = x1^T W_o x2 + b_o. */
+TN_MODULE(
+    bilinear, "Bilinear(int in1_features, int in2_features, int out_features, bool bias=True)",
+    TN_DOC(.shapes = "input1 (*, in1_features), input2 (*, in2_features) -> (*, out_features)",
+           .example = "tn_nn_bilinear(8, 4, 3)"),
+    .parts = "weight(out_features, in1_features, in2_features); bias(out_features) if bias",
+    .call = "(Tensor input1, Tensor input2) -> Tensor",
+    .takes = "input1(*, in1_features); input2(*, in2_features)",
+    .repr = "in1_features=, in2_features=, out_features=, bias=", .reset = bilinear_reset,
+    .forward = bilinear_forward, .sample = "3 4 2: (2,3) (2,4) | 2 3 4 bias=False: (2) (3)")
+
 /* --- Embedding -------------------------------------------------------------------------------- */
 
-static bool embedding_build(tn_module *m) {
-    TN_SELF(embedding, s, m);
-    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
-    if (p == TN_NONE) return true;
-    /* Kept as a number from 0 on, as torch keeps and prints it. */
-    if (p < 0) s->o.padding_idx += n;
-    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
+/* A row number kept from 0 on, as torch keeps and prints it. */
+static bool embedding_padding(int64_t *p, int64_t n) {
+    const int64_t given = *p;
+    if (given == TN_NONE) return true;
+    if (given < 0) *p += n;
+    return (*p >= 0 && *p < n) ||
            tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
-                        (long long)p, (long long)n, (long long)n);
+                        (long long)given, (long long)n, (long long)n);
 }
 /* torch's draws: the whole table is drawn, then the padding row is set to zero. */
+static bool embedding_drawn(tn_tensor *weight, int64_t padding) {
+    tn_tensor *row;
+    if (!tn_nn_init_normal_(weight, 0, 1)) return false;
+    if (padding == TN_NONE) return true;
+    /* A view: filling it writes the table. */
+    row = tnp_select(weight, 0, padding);
+    return row && tn_nn_init_constant_(row, 0);
+}
+static bool embedding_build(tn_module *m) {
+    TN_SELF(embedding, s, m);
+    return embedding_padding(&s->o.padding_idx, s->o.num_embeddings);
+}
 static bool embedding_reset(tn_module *m) {
     TN_SELF(embedding, s, m);
-    tn_tensor *row;
-    if (!tn_nn_init_normal_(s->weight, 0, 1)) return false;
-    if (s->o.padding_idx == TN_NONE) return true;
-    /* A view: filling it writes the table. */
-    row = tnp_select(s->weight, 0, s->o.padding_idx);
-    return row && tn_nn_init_constant_(row, 0);
+    return embedding_drawn(s->weight, s->o.padding_idx);
 }
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
@@ -65,6 +101,35 @@ TN_MODULE(embedding,
           .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+
+static bool embedding_bag_build(tn_module *m) {
+    TN_SELF(embedding_bag, s, m);
+    return embedding_padding(&s->o.padding_idx, s->o.num_embeddings);
+}
+static bool embedding_bag_reset(tn_module *m) {
+    TN_SELF(embedding_bag, s, m);
+    return embedding_drawn(s->weight, s->o.padding_idx);
+}
+static bool embedding_bag_forward(tn_mframe *f) {
+    TN_FORWARD(embedding_bag, s, a, f);
+    f->out[0] =
+        tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq, s->o.mode,
+                          a->per_sample_weights, s->o.include_last_offset, s->o.padding_idx);
+    return f->out[0] != NULL;
+}
+/* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
+ * of it between offsets. */
+TN_MODULE(embedding_bag,
+          "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
+          "BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None)",
+          TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
+                 .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
+          .parts = "weight(num_embeddings, embedding_dim)",
+          .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+          .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
+          .build = embedding_bag_build, .reset = embedding_bag_reset,
+          .forward = embedding_bag_forward,
+          .sample = "10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1")
 
 /* --- Dropout ---------------------------------------------------------------------------------- */
 

@@ -275,7 +275,7 @@ def embedding(
 ):
     """Rows of weight by number."""
     if max_norm is not None:
-        _unsupported("embedding", "max_norm")
+        _renorm(weight, input, max_norm, norm_type)
     rows = weight.shape[0]
     if padding_idx is None:
         padding_idx = -1
@@ -284,6 +284,49 @@ def embedding(
     elif padding_idx < 0:
         padding_idx += rows
     return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _renorm(weight, input, max_norm, norm_type):
+    """Shrinks in place the rows of weight at input whose norm is more than max_norm."""
+    with _C.no_grad():
+        at = input.reshape(-1).long()
+        rows = weight[at]
+        norms = rows.norm(norm_type, dim=1, keepdim=True)
+        scale = _C.where(norms > max_norm, max_norm / (norms + 1e-7), _C.ones_like(norms))
+        weight[at] = rows * scale
+
+
+def embedding_bag(
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    """Sums, means or maxima of rows of weight, one for each bag of numbers."""
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
+        raise ValueError(f"max mode does not support {what}")
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return _C._embedding_bags(
+        input,
+        weight,
+        offsets,
+        scale_grad_by_freq,
+        mode,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+    )
 
 
 _LINEAR = ("linear", "bilinear", "trilinear", "bicubic")
@@ -326,6 +369,60 @@ def interpolate(
         bool(recompute_scale_factor),
         antialias,
     )
+
+
+def _corners(align_corners):
+    """align_corners, with torch's warning where none is given."""
+    if align_corners is None:
+        warnings.warn(
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
+            "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
+            "documentation of grid_sample for details.",
+            stacklevel=3,
+        )
+    return bool(align_corners)
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """The input at the places of a grid."""
+    for name, value, words in (
+        ("mode", mode, ("bilinear", "nearest", "bicubic")),
+        ("padding_mode", padding_mode, ("zeros", "border", "reflection")),
+    ):
+        if value not in words:
+            raise ValueError(
+                f"nn.functional.grid_sample(): expected {name} to be '{words[0]}', '{words[1]}', "
+                f"or '{words[2]}', but got: '{value}'"
+            )
+    return _C.grid_sample(input, grid, mode, padding_mode, _corners(align_corners))
+
+
+def affine_grid(theta, size, align_corners=None):
+    """The grid of grid_sample for affine maps theta and a result of this size."""
+    align_corners = _corners(align_corners)
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    dims = len(size) - 2
+    if dims not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
+            f"respectively. Got size {size}."
+        )
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != (dims, dims + 1):
+        raise ValueError(
+            f"Expected a batch of {dims}D affine matrices of shape Nx{dims}x{dims + 1} for size "
+            f"{size}. Got {theta.shape}."
+        )
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+            "align_corners=True. This is not an intended use case of affine_grid. See the "
+            "documentation of affine_grid for details.",
+            stacklevel=2,
+        )
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    return _C.affine_grid(theta, size, align_corners)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):

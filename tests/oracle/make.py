@@ -304,6 +304,22 @@ def unpool(dims):
 torch_max_unpool1d, torch_max_unpool2d, torch_max_unpool3d = unpool(1), unpool(2), unpool(3)
 
 
+def torch_grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=False):
+    return F.grid_sample(input, grid, mode, padding_mode, align_corners)
+
+
+def torch_affine_grid(theta, size, align_corners=False):
+    if theta.shape[0] != size[0]:
+        raise Refused("torch expands theta")
+    return F.affine_grid(floating(theta), size, align_corners)
+
+
+def torch_embedding_bag(input, weight, offsets=None, scale_grad_by_freq=False, mode="mean", per_sample_weights=None,
+                        include_last_offset=False, padding_idx=None):
+    return F.embedding_bag(input, weight, offsets, None, 2.0, scale_grad_by_freq, mode, False, per_sample_weights,
+                           include_last_offset, padding_idx)
+
+
 def torch_max_pool2d_input_grad(grad, indices, input_size, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     at, inside = window_places(input_size, grad.shape, kernel_size, stride, padding, dilation, indices)
     planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=floating(grad).dtype)

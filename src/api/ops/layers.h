@@ -287,6 +287,56 @@ TN_USE_RESULT TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* --- a bilinear form of two vectors, and sums, means or maxima of rows of a table:
+ * compositions --- */
+
+/* Element o is input1^T weight_o input2 + bias_o.
+ *   schema  bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor
+ *   shapes  input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) -> (*, out)
+ *   example tn_bilinear(x, y, weight) */
+typedef struct tn_bilinear_args {
+    tn_tensor *bias, *input1, *input2, *weight;
+    TNI_NAMED_OPTIONS
+} tn_bilinear_args;
+TN_USE_RESULT TN_API tn_tensor *tn_bilinear_at(const char *file, int line,
+    const tn_bilinear_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_bilinear(tn_tensor *input1, tn_tensor *input2,
+    tn_tensor *weight, tn_tensor *bias);
+#ifndef __cplusplus
+#define tn_bilinear(input1_, input2_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_bilinear, \
+    .input1 = input1_, .input2 = input2_, .weight = __VA_ARGS__))
+#endif
+
+/* Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,
+ * or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of
+ * the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is
+ * the end.
+ *   schema  _embedding_bags(Tensor input, Tensor weight, Tensor? offsets=None, bool
+ *           scale_grad_by_freq=False, BagMode mode=mean, Tensor? per_sample_weights=None, bool
+ *           include_last_offset=False, int? padding_idx=None) -> Tensor
+ *   shapes  input (n) and offsets (B), or input (B, n); weight (rows, d), per_sample_weights
+ *           like input -> (B, d)
+ *   example tn_embedding_bag(tokens, table, .offsets = index) */
+typedef struct tn_embedding_bag_args {
+    tn_tensor *offsets;
+    bool scale_grad_by_freq;
+    tn_bag_mode mode;
+    tn_tensor *per_sample_weights;
+    bool include_last_offset;
+    int64_t padding_idx;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_embedding_bag_args;
+TN_USE_RESULT TN_API tn_tensor *tn_embedding_bag_at(const char *file, int line,
+    const tn_embedding_bag_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_embedding_bag(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *offsets, bool scale_grad_by_freq, tn_bag_mode mode, tn_tensor *per_sample_weights,
+    bool include_last_offset, int64_t padding_idx);
+#ifndef __cplusplus
+#define tn_embedding_bag(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_embedding_bag, \
+    .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, .input = input_, .weight = __VA_ARGS__))
+#endif
+
 /* --- losses of scores for classes: one label a sample, or several --- */
 
 /* sum over i other than the label y of weight[y] max(0, margin - input[y] + input[i])^p, divided by
@@ -726,6 +776,55 @@ TN_USE_RESULT TN_API tn_tensor *tnp_cosine_similarity(tn_tensor *x1, tn_tensor *
 #ifndef __cplusplus
 #define tn_cosine_similarity(x1_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_cosine_similarity, \
     .dim = 1, .eps = 1e-08, .x1 = x1_, .x2 = __VA_ARGS__))
+#endif
+
+/* --- an image at places that a grid names, and the grid of an affine map: compositions, so
+ * that gradients of any order follow --- */
+
+/* The input at the places of grid: x, y (and z) from -1 to 1 across the input. A place between
+ * elements takes a mean of those around it (bilinear, or bicubic with A = -0.75) or the nearest.
+ * Beyond the input are zeros, its border, or its reflection. With align_corners -1 and 1 are the
+ * outermost elements, else their outer edges. Max Jaderberg et al., Spatial transformer networks,
+ * 2015.
+ *   schema  grid_sample(Tensor input, Tensor grid, GridMode mode=bilinear, GridPadding
+ *           padding_mode=zeros, bool align_corners=False) -> Tensor
+ *   shapes  input (N, C, H, W), grid (N, H', W', 2) -> (N, C, H', W'); input (N, C, D, H, W),
+ *           grid (N, D', H', W', 3) -> (N, C, D', H', W')
+ *   example tn_grid_sample(x, y) */
+typedef struct tn_grid_sample_args {
+    tn_grid_mode mode;
+    tn_grid_padding padding_mode;
+    bool align_corners;
+    tn_tensor *input, *grid;
+    TNI_NAMED_OPTIONS
+} tn_grid_sample_args;
+TN_USE_RESULT TN_API tn_tensor *tn_grid_sample_at(const char *file, int line,
+    const tn_grid_sample_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_grid_sample(tn_tensor *input, tn_tensor *grid,
+    tn_grid_mode mode, tn_grid_padding padding_mode, bool align_corners);
+#ifndef __cplusplus
+#define tn_grid_sample(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_grid_sample, \
+    .mode = TN_GRID_MODE_BILINEAR, .padding_mode = TN_GRID_PADDING_ZEROS, .input = input_, \
+    .grid = __VA_ARGS__))
+#endif
+
+/* The grid of grid_sample for a result of `size`, whose places are mapped by the matrices theta.
+ *   schema  affine_grid(Tensor theta, int[] size, bool align_corners=False) -> Tensor
+ *   shapes  theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D,
+ *           H, W) -> (N, D, H, W, 3)
+ *   example tn_affine_grid(x, TN_DIMS(1, 3, 8, 8)) */
+typedef struct tn_affine_grid_args {
+    bool align_corners;
+    tn_tensor *theta;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_affine_grid_args;
+TN_USE_RESULT TN_API tn_tensor *tn_affine_grid_at(const char *file, int line,
+    const tn_affine_grid_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_affine_grid(tn_tensor *theta, tn_ints size, bool align_corners);
+#ifndef __cplusplus
+#define tn_affine_grid(theta_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_affine_grid, \
+    .theta = theta_, .size = __VA_ARGS__))
 #endif
 
 /* --- norms that are composed of other rows: over groups of channels, and by the root of

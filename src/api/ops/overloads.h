@@ -124,6 +124,18 @@ template <class K = as_objects> inline typename K::one addmm(tensor_ref self, te
     return K::call(tn_addmm_at, at, {o.out.value, o.beta, o.alpha, self.value, mat1.value,
         mat2.value}, o.out);
 }
+struct affine_grid_options {
+    typedef affine_grid_options self_;
+    TNI_OPTION(flag, align_corners, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one affine_grid(tensor_ref theta,
+    int_list size, flag align_corners = false, site at = site()) {
+    return K::call(tn_affine_grid_at, at, {align_corners.value, theta.value, size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one affine_grid(tensor_ref theta,
+    int_list size, affine_grid_options o, site at = site()) {
+    return K::call(tn_affine_grid_at, at, {o.align_corners.value, theta.value, size.value});
+}
 template <class K = as_objects> inline typename K::one all(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_all_at, at, {o.out.value, self.value}, o.out);
@@ -493,6 +505,18 @@ struct bernoulli_float_options {
 template <class K = as_objects> inline typename K::one bernoulli_float_(tensor_ref self,
     double p = 0.5, tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_bernoulli_float_inplace_at, at, {p, generator, self.value});
+}
+struct bilinear_options {
+    typedef bilinear_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one bilinear(tensor_ref input1,
+    tensor_ref input2, tensor_ref weight, tensor_ref bias = tensor_ref(), site at = site()) {
+    return K::call(tn_bilinear_at, at, {bias.value, input1.value, input2.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one bilinear(tensor_ref input1,
+    tensor_ref input2, tensor_ref weight, bilinear_options o, site at = site()) {
+    return K::call(tn_bilinear_at, at, {o.bias.value, input1.value, input2.value, weight.value});
 }
 struct binary_cross_entropy_options {
     typedef binary_cross_entropy_options self_;
@@ -1316,6 +1340,25 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding(t
     return K::call(tn_embedding_at, at, {o.padding_idx.value, o.scale_grad_by_freq.value,
         o.sparse.value, weight.value, indices.value});
 }
+struct embedding_bag_options {
+    typedef embedding_bag_options self_;
+    TNI_OPTION(tensor_ref, offsets, tensor_ref())
+    TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(tn_bag_mode, mode, TN_BAG_MODE_MEAN)
+    TNI_OPTION(tensor_ref, per_sample_weights, tensor_ref())
+    TNI_OPTION(flag, include_last_offset, false)
+    TNI_OPTION(integer, padding_idx, TN_NONE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_bags(tensor_ref input, tensor_ref weight, tensor_ref offsets = tensor_ref(), flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN, tensor_ref per_sample_weights = tensor_ref(), flag include_last_offset = false, integer padding_idx = TN_NONE, site at = site()) {
+    return K::call(tn_embedding_bag_at, at, {offsets.value, scale_grad_by_freq.value, mode,
+        per_sample_weights.value, include_last_offset.value, padding_idx.value, input.value,
+        weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_bags(tensor_ref input, tensor_ref weight, embedding_bag_options o, site at = site()) {
+    return K::call(tn_embedding_bag_at, at, {o.offsets.value, o.scale_grad_by_freq.value, o.mode,
+        o.per_sample_weights.value, o.include_last_offset.value, o.padding_idx.value, input.value,
+        weight.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_dense_backward(tensor_ref grad_output, tensor_ref indices, integer num_weights, integer padding_idx, flag scale_grad_by_freq, site at = site()) {
     return K::call(tn_embedding_dense_backward_at, at, {grad_output.value, indices.value,
         num_weights.value, padding_idx.value, scale_grad_by_freq.value});
@@ -1997,6 +2040,24 @@ template <class K = as_objects> inline typename K::one glu(tensor_ref self, glu_
 template <class K = as_objects> TN_USE_RESULT inline typename K::one glu_gate(tensor_ref self,
     tensor_ref gate, site at = site()) {
     return K::call(tn_glu_gate_at, at, {self.value, gate.value});
+}
+struct grid_sample_options {
+    typedef grid_sample_options self_;
+    TNI_OPTION(tn_grid_mode, mode, TN_GRID_MODE_BILINEAR)
+    TNI_OPTION(tn_grid_padding, padding_mode, TN_GRID_PADDING_ZEROS)
+    TNI_OPTION(flag, align_corners, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one grid_sample(tensor_ref input,
+    tensor_ref grid, tn_grid_mode mode = TN_GRID_MODE_BILINEAR,
+    tn_grid_padding padding_mode = TN_GRID_PADDING_ZEROS, flag align_corners = false,
+    site at = site()) {
+    return K::call(tn_grid_sample_at, at, {mode, padding_mode, align_corners.value, input.value,
+        grid.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one grid_sample(tensor_ref input,
+    tensor_ref grid, grid_sample_options o, site at = site()) {
+    return K::call(tn_grid_sample_at, at, {o.mode, o.padding_mode, o.align_corners.value,
+        input.value, grid.value});
 }
 struct group_norm_options {
     typedef group_norm_options self_;
@@ -5286,6 +5347,7 @@ TNI_TN_END
 #define tn_addcmul(...) tn::addcmul<tn::detail::as_c>(__VA_ARGS__)
 #define tn_addcmul_(...) tn::addcmul_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_addmm(...) tn::addmm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_affine_grid(...) tn::affine_grid<tn::detail::as_c>(__VA_ARGS__)
 #define tn_all(...) tn::all<tn::detail::as_c>(__VA_ARGS__)
 #define tn_all_dims(...) tn::all_dims<tn::detail::as_c>(__VA_ARGS__)
 #define tn_allclose(...) tn::allclose<tn::detail::as_c>(__VA_ARGS__)
@@ -5322,6 +5384,7 @@ TNI_TN_END
 #define tn_bce(...) tn::bce<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bernoulli(...) tn::bernoulli<tn::detail::as_c>(__VA_ARGS__)
 #define tn_bernoulli_float_(...) tn::bernoulli_float_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_bilinear(...) tn::bilinear<tn::detail::as_c>(__VA_ARGS__)
 #define tn_binary_cross_entropy(...) tn::binary_cross_entropy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_binary_cross_entropy_with_logits(...) \
     tn::binary_cross_entropy_with_logits<tn::detail::as_c>(__VA_ARGS__)
@@ -5450,6 +5513,7 @@ TNI_TN_END
 #define tn_elu(...) tn::elu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_elu_(...) tn::elu_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_embedding(...) tn::embedding<tn::detail::as_c>(__VA_ARGS__)
+#define tn_embedding_bag(...) tn::embedding_bags<tn::detail::as_c>(__VA_ARGS__)
 #define tn_embedding_dense_backward(...) \
     tn::embedding_dense_backward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_empty(...) tn::empty<tn::detail::as_c>(__VA_ARGS__)
@@ -5546,6 +5610,7 @@ TNI_TN_END
 #define tn_geqrf(...) tn::geqrf<tn::detail::as_c>(__VA_ARGS__)
 #define tn_glu(...) tn::glu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_glu_gate(...) tn::glu_gate<tn::detail::as_c>(__VA_ARGS__)
+#define tn_grid_sample(...) tn::grid_sample<tn::detail::as_c>(__VA_ARGS__)
 #define tn_group_norm(...) tn::group_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)

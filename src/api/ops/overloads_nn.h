@@ -1458,6 +1458,49 @@ template <class K> class linear : public detail::module_of<K, tn_nn_linear_self>
 typedef rows::linear<detail::as_objects> linear;
 }
 namespace nn {
+struct bilinear_options {
+    typedef bilinear_options self_;
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+template <class K = as_objects> inline typename K::one bilinear_forward(tn_module *module,
+    tensor_ref input1, tensor_ref input2, site at = site()) {
+    return K::call(tn_nn_bilinear_forward_at, at, {module, input1.value, input2.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class bilinear : public detail::module_of<K, tn_nn_bilinear_self> {
+  public:
+    explicit bilinear(integer in1_features, integer in2_features, integer out_features,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_bilinear_args a = {bias.value, dtype, device, in1_features.value,
+            in2_features.value, out_features.value};
+        this->made(tn_nn_bilinear_at(at.file, at.line, &a));
+    }
+    explicit bilinear(integer in1_features, integer in2_features, integer out_features,
+        bilinear_options o, site at = site::here()) {
+        const tn_nn_bilinear_args a = {o.bias.value, o.dtype, o.device, in1_features.value,
+            in2_features.value, out_features.value};
+        this->made(tn_nn_bilinear_at(at.file, at.line, &a));
+    }
+    explicit bilinear(const nn::module &m, site at = site::here()) {
+        this->same(m, "bilinear", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_bilinear_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_bilinear_self::bias); }
+    typename K::one operator()(tensor_ref input1, tensor_ref input2, site at = site::here()) const {
+        return K::call(tn_nn_bilinear_forward_at, at, {this->p_, input1.value, input2.value});
+    }
+};
+}
+typedef rows::bilinear<detail::as_objects> bilinear;
+}
+namespace nn {
 struct embedding_options {
     typedef embedding_options self_;
     TNI_OPTION(integer, padding_idx, TN_NONE)
@@ -1490,6 +1533,73 @@ template <class K> class embedding : public detail::module_of<K, tn_nn_embedding
 };
 }
 typedef rows::embedding<detail::as_objects> embedding;
+}
+namespace nn {
+struct embedding_bag_options {
+    typedef embedding_bag_options self_;
+    TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(tn_bag_mode, mode, TN_BAG_MODE_MEAN)
+    TNI_OPTION(flag, include_last_offset, false)
+    TNI_OPTION(integer, padding_idx, TN_NONE)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct embedding_bag_forward_options {
+    typedef embedding_bag_forward_options self_;
+    TNI_OPTION(tensor_ref, offsets, tensor_ref())
+    TNI_OPTION(tensor_ref, per_sample_weights, tensor_ref())
+};
+template <class K = as_objects> inline typename K::one embedding_bag_forward(tn_module *module,
+    tensor_ref input, tensor_ref offsets = tensor_ref(),
+    tensor_ref per_sample_weights = tensor_ref(), site at = site()) {
+    return K::call(tn_nn_embedding_bag_forward_at, at, {offsets.value, per_sample_weights.value,
+        module, input.value});
+}
+template <class K = as_objects> inline typename K::one embedding_bag_forward(tn_module *module,
+    tensor_ref input, embedding_bag_forward_options o, site at = site()) {
+    return K::call(tn_nn_embedding_bag_forward_at, at, {o.offsets.value,
+        o.per_sample_weights.value, module, input.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class embedding_bag : public detail::module_of<K, tn_nn_embedding_bag_self> {
+  public:
+    explicit embedding_bag(integer num_embeddings, integer embedding_dim,
+        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN,
+        flag include_last_offset = false, integer padding_idx = TN_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode,
+            include_last_offset.value, padding_idx.value, dtype, device, num_embeddings.value,
+            embedding_dim.value};
+        this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
+    }
+    explicit embedding_bag(integer num_embeddings, integer embedding_dim, embedding_bag_options o,
+        site at = site::here()) {
+        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode,
+            o.include_last_offset.value, o.padding_idx.value, o.dtype, o.device,
+            num_embeddings.value, embedding_dim.value};
+        this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
+    }
+    explicit embedding_bag(const nn::module &m, site at = site::here()) {
+        this->same(m, "embedding_bag", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_embedding_bag_self::weight); }
+    typename K::one operator()(tensor_ref input, tensor_ref offsets = tensor_ref(),
+        tensor_ref per_sample_weights = tensor_ref(), site at = site::here()) const {
+        return K::call(tn_nn_embedding_bag_forward_at, at, {offsets.value, per_sample_weights.value,
+            this->p_, input.value});
+    }
+    typename K::one operator()(tensor_ref input, embedding_bag_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_embedding_bag_forward_at, at, {o.offsets.value,
+            o.per_sample_weights.value, this->p_, input.value});
+    }
+};
+}
+typedef rows::embedding_bag<detail::as_objects> embedding_bag;
 }
 namespace nn {
 struct dropout_options {
@@ -5059,7 +5169,12 @@ TNI_TN_END
 #define tn_nn_unfold(...) tn::nn::rows::unfold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_fold(...) tn::nn::rows::fold<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_linear(...) tn::nn::rows::linear<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bilinear(...) tn::nn::rows::bilinear<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_bilinear_forward(...) tn::nn::bilinear_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_embedding(...) tn::nn::rows::embedding<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_embedding_bag(...) tn::nn::rows::embedding_bag<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_embedding_bag_forward(...) \
+    tn::nn::embedding_bag_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_dropout(...) tn::nn::rows::dropout<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout1d(...) tn::nn::rows::dropout1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_dropout2d(...) tn::nn::rows::dropout2d<tn::detail::as_c>(__VA_ARGS__).give()

@@ -33,6 +33,11 @@ typedef enum tn_optimizer_rule { TN_OPTIMIZER_RULE_ADAGRAD = 1, TN_OPTIMIZER_RUL
     TN_OPTIMIZER_RULE_ASSIGN } tn_optimizer_rule;
 typedef enum tn_adjust_lr { TN_ADJUST_LR_ORIGINAL = 1, TN_ADJUST_LR_MATCH_RMS_ADAMW,
     TN_ADJUST_LR_SPECTRAL_UNCLAMPED } tn_adjust_lr;
+typedef enum tn_grid_mode { TN_GRID_MODE_BILINEAR = 1, TN_GRID_MODE_NEAREST,
+    TN_GRID_MODE_BICUBIC } tn_grid_mode;
+typedef enum tn_grid_padding { TN_GRID_PADDING_ZEROS = 1, TN_GRID_PADDING_BORDER,
+    TN_GRID_PADDING_REFLECTION } tn_grid_padding;
+typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
 /* Several results. */
 typedef struct tn_result_indices {

@@ -26,6 +26,13 @@ _ELSEWHERE = {  # classes in Python, and their files
         "lazy",
     ),
 }  # fmt: skip
+    "FractionalMaxPool2d": "_upsampling",
+    "FractionalMaxPool3d": "_upsampling",
+    "TripletMarginWithDistanceLoss": "loss",
+    "Upsample": "_upsampling",
+    "UpsamplingBilinear2d": "_upsampling",
+    "UpsamplingNearest2d": "_upsampling",
+}
 
 __all__ = [
     "Identity",

@@ -16,6 +16,12 @@ OPTIONS = {
         "_freeze": (8, False),
     },
     "HingeEmbeddingLoss": {"size_average": (1, None), "reduce": (2, None)},
+    "EmbeddingBag": {
+        "max_norm": (2, None),
+        "norm_type": (3, 2.0),
+        "sparse": (6, False),
+        "_weight": (7, None),
+    },
     "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
     "Hardtanh": {"min_value": (3, None), "max_value": (4, None)},
     "L1Loss": {"size_average": (0, None), "reduce": (1, None)},
@@ -114,4 +120,14 @@ ATTRIBUTES = {
     },
     **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
     "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
+    "EmbeddingBag": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
+    "MultiheadAttention": {
+        "_qkv_same_embed_dim": Only(True),
+        "add_zero_attn": Only(False),
+        "bias_k": Only(None),
+        "bias_v": Only(None),
+        "head_dim": Only(lambda self: self.embed_dim // self.num_heads),
+        "kdim": Only(lambda self: self.embed_dim),
+        "vdim": Only(lambda self: self.embed_dim),
+    },
 }

@@ -71,6 +71,36 @@ def _from_pretrained(
     return self
 
 
+def _bag_from_pretrained(
+    cls,
+    embeddings,
+    freeze=True,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    """An EmbeddingBag over a given table. max_norm and sparse are not supported."""
+    rows, columns = embeddings.shape
+    self = cls(  # on a device where no table is drawn
+        rows,
+        columns,
+        max_norm=max_norm,
+        norm_type=norm_type,
+        scale_grad_by_freq=scale_grad_by_freq,
+        mode=mode,
+        sparse=sparse,
+        include_last_offset=include_last_offset,
+        padding_idx=padding_idx,
+        device="meta",
+    )
+    self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
+    return self
+
+
 def _reset_running_stats(self):
     """Forgets the mean and variance of the batches seen."""
     if self.track_running_stats:
@@ -251,6 +281,7 @@ _BATCH_NORM = {
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
     "CTCLoss": _by_function("ctc_loss", "blank reduction zero_infinity"),
+    "EmbeddingBag": {"from_pretrained": classmethod(_bag_from_pretrained)},
     "GaussianNLLLoss": _by_function("gaussian_nll_loss", "full eps reduction"),
     "KLDivLoss": _by_function("kl_div", "reduction log_target"),
     "LSTM": {**_RECURRENT, "mode": "LSTM"},
