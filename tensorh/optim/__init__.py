@@ -18,7 +18,7 @@ _TORCH = {
     "capturable": (False, _FALSE),
     "differentiable": (False, _FALSE),
     "fused": (None, _NONE),
-    "decoupled_weight_decay": (False, _FALSE),
+    "decoupled_weight_decay": (False, (False, True)),
 }
 # Those of a class in torch's order, behind the row's options; those before * are positional.
 _TORCH_OF = {
@@ -97,8 +97,17 @@ class _RowOptimizer(Optimizer):
         closure, where given, computes the loss again; its value is returned.
         """
         loss = None if closure is None else _C._optim_closure(closure)
-        _C._optim_step(self._row, self.param_groups, self.state)
+        _C._optim_step(self._number(), self.param_groups, self.state)
         return loss
+
+    def _number(self):
+        """Its row; of Adam with decoupled_weight_decay that of AdamW."""
+        if "decoupled_weight_decay" not in self._torch:
+            return self._row
+        kinds = {bool(group["decoupled_weight_decay"]) for group in self.param_groups}
+        if len(kinds) > 1:
+            raise ValueError("decoupled_weight_decay must be the same in all groups")
+        return globals()["AdamW"]._row if True in kinds else self._row
 
 
 _DOC = """{name} of the library.

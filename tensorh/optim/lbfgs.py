@@ -99,8 +99,8 @@ class LBFGS(Optimizer):
     """L-BFGS with one group of parameters; step() takes a closure and calls it several times.
 
     max_eval: the most calls of the closure a step, max_iter * 5 // 4 if it is not given.
-    line_search_fn: "strong_wolfe", or None for steps of length lr. State of the first parameter:
-    func_evals, n_iter and the history d, t, old_dirs, old_stps, ro, H_diag, prev_flat_grad, prev_loss.
+    line_search_fn: "strong_wolfe", or None for steps of length lr. The state is that of the first
+    parameter, by torch's names: func_evals, n_iter, the last step and the history.
     """
 
     def __init__(

@@ -189,9 +189,7 @@ def update_bn(loader, model, device=None):
 class SWALR(LRScheduler):
     """From the present lr to swa_lr in anneal_epochs epochs, along a cosine or a line."""
 
-    def __init__(
-        self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1
-    ):
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
         for rate, group in zip(
             _by_group("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
         ):

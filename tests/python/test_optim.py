@@ -373,6 +373,22 @@ def test_options_of_torch_alone():
             torch.optim.Adam([leaf(1.0)], **{name: True})
 
 
+def test_adam_with_decoupled_decay_is_adamw():
+    p, q = leaf(1.0, -2.0), leaf(1.0, -2.0)
+    options = {"lr": 0.1, "weight_decay": 0.3}
+    a = torch.optim.Adam([p], decoupled_weight_decay=True, **options)
+    b = torch.optim.AdamW([q], **options)
+    for _ in range(3):
+        with_grad(p, 0.5, 0.25)
+        with_grad(q, 0.5, 0.25)
+        a.step()
+        b.step()
+    assert p.tolist() == q.tolist()
+    a.add_param_group({"params": with_grad(leaf(1.0), 1.0), "decoupled_weight_decay": False})
+    with pytest.raises(ValueError, match="same in all groups"):
+        a.step()
+
+
 def test_state_dict_goes_on_in_another_optimizer():
     def begin():
         p, q = leaf(1.0, 2.0), leaf(3.0)
