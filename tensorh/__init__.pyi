@@ -112,6 +112,7 @@ concatenate: _Any
 from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
 from ._functions.products import cross as cross
+from ._functions.reductions import cumulative_trapezoid as cumulative_trapezoid
 from ._functions.shapes import detach_ as detach_
 from ._functions.shapes import detach_copy as detach_copy
 from ._functions.shapes import diag as diag
@@ -144,10 +145,12 @@ from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...
 from ._functions.settings import get_rng_state as get_rng_state
+from ._functions.reductions import gradient as gradient
 greater: _Any
 greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
+from ._functions.reductions import histogramdd as histogramdd
 from ._functions.shapes import hsplit as hsplit
 from ._functions.shapes import hstack as hstack
 from ._functions.dtypes import iinfo as iinfo

@@ -112,24 +112,23 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase
-conv_tbc corrcoef
-cov ctc_loss cumulative_trapezoid embedding_bag
+conv_tbc
+ctc_loss embedding_bag
 from_file
 get_deterministic_debug_mode get_num_interop_threads
-gradient histc histogram histogramdd i0 i0_ igamma
+i0 i0_ igamma
 igammac is_anomaly_check_nan_enabled
 is_deterministic_algorithms_warn_only_enabled
 is_inference
 multinomial
-pdist renorm
 set_anomaly_enabled
 set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
     "Tensor": """
-__cuda_array_interface__ corrcoef cov grad_dtype
-histc histogram i0 i0_ igamma igamma_ igammac igammac_
+__cuda_array_interface__ grad_dtype
+i0 i0_ igamma igamma_ igammac igammac_
 multinomial
-pin_memory record_stream renorm renorm_
+pin_memory record_stream
 """,
     "torch.linalg": """
 eig eigvals ldl_factor ldl_factor_ex ldl_solve
@@ -145,7 +144,6 @@ attention
 ctc_loss
 grouped_mm
 linear_cross_entropy
-pdist
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u

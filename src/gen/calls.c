@@ -874,6 +874,16 @@ TN_API tn_tensor *tnp_cauchy_(tn_tensor *self, double median, double sigma,
     return tn_cauchy_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cdist_at(const char *file, int line, const tn_cdist_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cdist, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cdist(tn_tensor *x1, tn_tensor *x2, double p) {
+    const tn_cdist_args a = {p, x1, x2};
+    return tn_cdist_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_ceil_at(const char *file, int line, const tn_ceil_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_ceil, TN_PLAIN, file, line, args, &r);
@@ -1273,6 +1283,16 @@ TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_copysign_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_corrcoef_at(const char *file, int line, const tn_corrcoef_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_corrcoef, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_corrcoef(tn_tensor *self) {
+    const tn_corrcoef_args a = {self};
+    return tn_corrcoef_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_cos, TN_PLAIN, file, line, args, &r);
@@ -1343,6 +1363,17 @@ TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
 TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim) {
     const tn_count_nonzero_args a = {NULL, dim, self};
     return tn_count_nonzero_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cov_at(const char *file, int line, const tn_cov_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cov, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cov(tn_tensor *self, int64_t correction, tn_tensor *fweights,
+    tn_tensor *aweights) {
+    const tn_cov_args a = {correction, fweights, aweights, self};
+    return tn_cov_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
@@ -2859,6 +2890,40 @@ TN_API tn_tensor *tnp_hinge_embedding_loss(tn_tensor *input, tn_tensor *target, 
     tn_reduction reduction) {
     const tn_hinge_embedding_loss_args a = {margin, reduction, input, target};
     return tn_hinge_embedding_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_histc_at(const char *file, int line, const tn_histc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_histc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_histc(tn_tensor *self, int64_t bins, double min, double max) {
+    const tn_histc_args a = {NULL, bins, min, max, self};
+    return tn_histc_at(NULL, 0, &a);
+}
+
+TN_API tn_hist_bin_edges tn_histogram_at(const char *file, int line, const tn_histogram_args *args)
+    {
+    tn_hist_bin_edges r;
+    tn_call(&tni_row_histogram, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_hist_bin_edges tnp_histogram(tn_tensor *self, int64_t bins, tn_floats range,
+    tn_tensor *weight, bool density) {
+    const tn_histogram_args a = {{NULL, NULL}, bins, range, weight, density, self};
+    return tn_histogram_at(NULL, 0, &a);
+}
+
+TN_API tn_hist_bin_edges tn_histogram_bins_at(const char *file, int line,
+    const tn_histogram_bins_args *args) {
+    tn_hist_bin_edges r;
+    tn_call(&tni_row_histogram_bins, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_hist_bin_edges tnp_histogram_bins(tn_tensor *self, tn_tensor *bins, tn_tensor *weight,
+    bool density) {
+    const tn_histogram_bins_args a = {{NULL, NULL}, weight, density, self, bins};
+    return tn_histogram_bins_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
@@ -5061,6 +5126,16 @@ TN_API tn_tensor *tnp_pairwise_distance(tn_tensor *x1, tn_tensor *x2, double p, 
     return tn_pairwise_distance_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_pdist_at(const char *file, int line, const tn_pdist_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pdist, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pdist(tn_tensor *self, double p) {
+    const tn_pdist_args a = {p, self};
+    return tn_pdist_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_permute, TN_PLAIN, file, line, args, &r);
@@ -5409,6 +5484,25 @@ TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other) {
 TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other) {
     const tn_remainder_args a = {NULL, self, NULL, other};
     return tn_remainder_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_renorm_at(const char *file, int line, const tn_renorm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_renorm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_renorm_inplace_at(const char *file, int line, const tn_renorm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_renorm, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_renorm(tn_tensor *self, double p, int64_t dim, double maxnorm) {
+    const tn_renorm_args a = {NULL, self, p, dim, maxnorm};
+    return tn_renorm_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_renorm_(tn_tensor *self, double p, int64_t dim, double maxnorm) {
+    const tn_renorm_args a = {NULL, self, p, dim, maxnorm};
+    return tn_renorm_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args) {

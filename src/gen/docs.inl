@@ -216,6 +216,9 @@ static const char *const py_docs_comment[] = {
     /* cauchy */
     "Fills self with random numbers of the Cauchy distribution around median, of width sigma.\n"
     "self (*) -> self",
+    /* cdist */
+    "The p-norms of all differences of rows of x1 and rows of x2; batches broadcast.\n"
+    "x1 (.., p, m), x2 (.., r, m), float32 or float64 -> (.., p, r)",
     /* ceil */
     "The smallest integer that is not below self.\n"
     "(*) -> (*)",
@@ -318,6 +321,10 @@ static const char *const py_docs_comment[] = {
     "|self| with the sign of other, which may be a zero or NaN; integers give floats. The gradient at\n"
     "0 is 0.\n"
     "(*), (*) -> broadcast",
+    /* corrcoef */
+    "Pearson's correlations of variables, the rows of self: their covariances over both standard\n"
+    "deviations.\n"
+    "self (variables, n) or (n) -> (variables, variables), or ()",
     /* cos */
     "The cosine of self in radians; self may be of any size.\n"
     "(*) -> (*), floating",
@@ -336,6 +343,11 @@ static const char *const py_docs_comment[] = {
     "The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as\n"
     "nonzero.\n"
     "self (*) -> int64, self's shape without dim",
+    /* cov */
+    "The covariances of variables, the rows of self, from observations, its columns. fweights:\n"
+    "how often each observation was made; aweights: how much it counts. The products of deviations\n"
+    "from the weighted mean are divided by the sum of weights less correction.\n"
+    "self (variables, n) or (n), fweights (n) integers, aweights (n) floating -> (variables, variables), or () of one variable",
     /* cross_entropy */
     "With class numbers as target: nll_loss(log_softmax(input), target). With\n"
     "probabilities as target: -sum(target log_softmax(input)). label_smoothing mixes the\n"
@@ -739,6 +751,18 @@ static const char *const py_docs_comment[] = {
     /* hinge_embedding_loss */
     "input where target is 1, max(0, margin - input) where it is -1, the sum of both elsewhere.\n"
     "input, target (*), broadcast together -> () or (*)",
+    /* histc */
+    "How many elements lie in each of `bins` equal parts of [min, max], or of the elements' range if\n"
+    "both are equal. NaN lies nowhere.\n"
+    "self (*) floating -> (bins)",
+    /* histogram */
+    "How many elements lie in each of `bins` equal parts of range, or of the elements' range, and the\n"
+    "parts' edges. With weight, the sum of the elements' weights; density: over the sum of all and the\n"
+    "width. NaN lies nowhere.\n"
+    "self (*) floating, weight (*) -> hist (bins), bin_edges (bins + 1)",
+    /* histogram_bins */
+    "histogram with edges given, which ascend.\n"
+    "self (*) floating, bins (m), weight (*) -> hist (m - 1), bin_edges (m)",
     /* huber_loss */
     "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.\n"
     "input, target (*) -> () or (*)",
@@ -1345,6 +1369,9 @@ static const char *const py_docs_comment[] = {
     /* pairwise_distance */
     "The p-norm of x1 - x2 + eps along the last dimension.\n"
     "x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim",
+    /* pdist */
+    "The p-norms of the differences of each row and each later one.\n"
+    "self (n, m), float32 or float64 -> (n (n - 1) / 2)",
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
@@ -1440,6 +1467,9 @@ static const char *const py_docs_comment[] = {
     /* remainder */
     "self - other * floor(self / other). The result has the sign of other.\n"
     "(*), (*) -> broadcast",
+    /* renorm */
+    "self with each part along dim whose norm of order p is above maxnorm scaled down to it.\n"
+    "self (*) of two or more dimensions, floating or complex -> (*)",
     /* repeat */
     "self repeated repeats[i] times along dimension i; more repeats than dimensions add\n"
     "dimensions in front.\n"
@@ -1929,6 +1959,7 @@ static const char *const py_docs_place[] = {
     NULL /* bucketize */,
     NULL /* cat */,
     NULL /* cauchy */,
+    NULL /* cdist */,
     NULL /* ceil */,
     "nn.functional.celu_" /* celu */,
     "nn.functional.channel_shuffle" /* channel_shuffle */,
@@ -1957,11 +1988,13 @@ static const char *const py_docs_place[] = {
     "nn.functional.conv_transpose3d" /* conv_transpose3d */,
     NULL /* copy */,
     NULL /* copysign */,
+    NULL /* corrcoef */,
     NULL /* cos */,
     NULL /* cosh */,
     NULL /* cosine_embedding_loss */,
     "nn.functional.cosine_similarity" /* cosine_similarity */,
     NULL /* count_nonzero */,
+    NULL /* cov */,
     NULL /* cross_entropy */,
     "nn.functional.ctc_loss" /* ctc_loss */,
     NULL /* ctc_loss_input_grad */,
@@ -2075,6 +2108,9 @@ static const char *const py_docs_place[] = {
     "nn.functional.hardtanh_" /* hardtanh */,
     NULL /* heaviside */,
     NULL /* hinge_embedding_loss */,
+    NULL /* histc */,
+    NULL /* histogram */,
+    NULL /* histogram_bins */,
     NULL /* huber_loss */,
     NULL /* hypot */,
     "special.i0" /* i0 */,
@@ -2247,6 +2283,7 @@ static const char *const py_docs_place[] = {
     NULL /* outer */,
     "nn.functional.pad" /* pad */,
     "nn.functional.pairwise_distance" /* pairwise_distance */,
+    "nn.functional.pdist" /* pdist */,
     NULL /* permute */,
     NULL /* pinverse */,
     "nn.functional.pixel_shuffle" /* pixel_shuffle */,
@@ -2274,6 +2311,7 @@ static const char *const py_docs_place[] = {
     NULL /* reflection_pad */,
     "nn.functional.relu_" /* relu */,
     NULL /* remainder */,
+    NULL /* renorm */,
     NULL /* repeat */,
     NULL /* replication_pad */,
     NULL /* resample */,

@@ -1034,6 +1034,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_cauchy) = {tni_params_cauchy, &tni_defaults_cauch
     TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 61};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_cdist[] = {
+    {"x1", TN_T_TENSOR, 0, offsetof(tn_cdist_args, x1), 0, -1, NULL},
+    {"x2", TN_T_TENSOR, 0, offsetof(tn_cdist_args, x2), 0, -1, NULL},
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_cdist_args, p), 0, -1, NULL},
+};
+static const tn_cdist_args tni_defaults_cdist = {2, NULL, NULL};
+static const char *const tni_names_cdist[] = {"result", NULL};
+static const uint64_t tni_needs_cdist[] = {UINT64_C(0x100000003), UINT64_C(0x100000003)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cdist) = {tni_params_cdist, &tni_defaults_cdist, tni_names_cdist,
+    tni_needs_cdist, 3, 2, 1, 0, sizeof(tn_cdist_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 62};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_ceil[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_ceil_args, self), 0, -1, NULL},
 };
@@ -1043,7 +1057,7 @@ static const uint64_t tni_needs_ceil[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni_names_ceil,
     tni_needs_ceil, 1, 1, 1, 0, sizeof(tn_ceil_args), offsetof(tn_ceil_args, out), 0,
-    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 62};
+    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 63};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_celu[] = {
@@ -1056,7 +1070,7 @@ static const uint64_t tni_needs_celu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_celu) = {tni_params_celu, &tni_defaults_celu, tni_names_celu,
     tni_needs_celu, 2, 1, 1, 0, sizeof(tn_celu_args), UINT16_MAX, TN_PROP_DOUBLE, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 63};
+    0, 0, 0, 0, 0}, 64};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_channel_shuffle[] = {
@@ -1070,7 +1084,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_channel_shuffle) = {tni_params_channel_shuffle,
     &tni_defaults_channel_shuffle, tni_names_channel_shuffle, tni_needs_channel_shuffle, 2, 1, 1,
     0, sizeof(tn_channel_shuffle_args), offsetof(tn_channel_shuffle_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 64};
+    0, 0, 0, 0, 0}, 65};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_inverse[] = {
@@ -1084,7 +1098,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_inverse) = {tni_params_cholesky_inverse,
     &tni_defaults_cholesky_inverse, tni_names_cholesky_inverse, tni_needs_cholesky_inverse, 2, 1,
     1, 0, sizeof(tn_cholesky_inverse_args), offsetof(tn_cholesky_inverse_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 65};
+    0, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cholesky_solve[] = {
@@ -1099,7 +1113,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cholesky_solve) = {tni_params_cholesky_solve,
     &tni_defaults_cholesky_solve, tni_names_cholesky_solve, tni_needs_cholesky_solve, 3, 2, 1, 0,
     sizeof(tn_cholesky_solve_args), offsetof(tn_cholesky_solve_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 66};
+    0, 0, 0}, 67};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_chunk[] = {
@@ -1113,7 +1127,7 @@ static const uint64_t tni_needs_chunk[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
     tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 67};
+    0, 0, 0, 0, 0, 0, 0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_circular_pad[] = {
@@ -1127,7 +1141,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_circular_pad) = {tni_params_circular_pad,
     &tni_defaults_circular_pad, tni_names_circular_pad, tni_needs_circular_pad, 2, 1, 1, 0,
     sizeof(tn_circular_pad_args), offsetof(tn_circular_pad_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 68};
+    0, 0, 0, 0, 0, 0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp[] = {
@@ -1142,7 +1156,7 @@ static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
     tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 69};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -1156,7 +1170,7 @@ static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
     tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
-    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 70};
+    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_min[] = {
@@ -1170,7 +1184,7 @@ static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
     tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
-    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 71};
+    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_tensor[] = {
@@ -1187,7 +1201,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
     &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
     sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 72};
+    0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -1201,7 +1215,7 @@ static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
     tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 73};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_col2im[] = {
@@ -1222,7 +1236,7 @@ static const uint64_t tni_needs_col2im[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_col2im) = {tni_params_col2im, &tni_defaults_col2im,
     tni_names_col2im, tni_needs_col2im, 6, 1, 1, 0, sizeof(tn_col2im_args),
-    offsetof(tn_col2im_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 74};
+    offsetof(tn_col2im_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -1234,7 +1248,7 @@ static const uint64_t tni_needs_conj[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
     tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 75};
+    0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_constant_pad_nd[] = {
@@ -1251,7 +1265,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_constant_pad_nd) = {tni_params_constant_pad_nd,
     &tni_defaults_constant_pad_nd, tni_names_constant_pad_nd, tni_needs_constant_pad_nd, 3, 1, 1,
     0, sizeof(tn_constant_pad_nd_args), offsetof(tn_constant_pad_nd_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_contiguous[] = {
@@ -1263,7 +1277,7 @@ static const uint64_t tni_needs_contiguous[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
     tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv1d[] = {
@@ -1286,7 +1300,7 @@ static const uint64_t tni_needs_conv1d[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv1d) = {tni_params_conv1d, &tni_defaults_conv1d,
     tni_names_conv1d, tni_needs_conv1d, 7, 3, 1, 0, sizeof(tn_conv1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 78};
+    TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d[] = {
@@ -1309,7 +1323,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 79};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -1334,7 +1348,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 80};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -1359,7 +1373,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 81};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d[] = {
@@ -1382,7 +1396,7 @@ static const uint64_t tni_needs_conv3d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d) = {tni_params_conv3d, &tni_defaults_conv3d,
     tni_names_conv3d, tni_needs_conv3d, 7, 3, 1, 0, sizeof(tn_conv3d_args),
-    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 82};
+    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_input_grad[] = {
@@ -1407,7 +1421,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_input_grad) = {tni_params_conv3d_input_grad,
     &tni_defaults_conv3d_input_grad, tni_names_conv3d_input_grad, tni_needs_conv3d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv3d_input_grad_args), offsetof(tn_conv3d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_weight_grad[] = {
@@ -1432,7 +1446,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_weight_grad) = {tni_params_conv3d_weight_grad,
     &tni_defaults_conv3d_weight_grad, tni_names_conv3d_weight_grad, tni_needs_conv3d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv3d_weight_grad_args), offsetof(tn_conv3d_weight_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 84};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose1d[] = {
@@ -1461,7 +1475,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose1d) = {tni_params_conv_transpose1d,
     &tni_defaults_conv_transpose1d, tni_names_conv_transpose1d, tni_needs_conv_transpose1d, 8, 3,
     1, 0, sizeof(tn_conv_transpose1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 85};
+    0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose2d[] = {
@@ -1490,7 +1504,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose2d) = {tni_params_conv_transpose2d,
     &tni_defaults_conv_transpose2d, tni_names_conv_transpose2d, tni_needs_conv_transpose2d, 8, 3,
     1, 0, sizeof(tn_conv_transpose2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 86};
+    0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv_transpose3d[] = {
@@ -1519,7 +1533,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv_transpose3d) = {tni_params_conv_transpose3d,
     &tni_defaults_conv_transpose3d, tni_names_conv_transpose3d, tni_needs_conv_transpose3d, 8, 3,
     1, 0, sizeof(tn_conv_transpose3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0,
-    0}, 87};
+    0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -1532,7 +1546,7 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 88};
+    0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -1546,7 +1560,19 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 89};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 90};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_corrcoef[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_corrcoef_args, self), 0, -1, NULL},
+};
+static const tn_corrcoef_args tni_defaults_corrcoef = {NULL};
+static const char *const tni_names_corrcoef[] = {"result", NULL};
+static const uint64_t tni_needs_corrcoef[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_corrcoef) = {tni_params_corrcoef, &tni_defaults_corrcoef,
+    tni_names_corrcoef, tni_needs_corrcoef, 1, 1, 1, 0, sizeof(tn_corrcoef_args), UINT16_MAX, 0,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -1558,7 +1584,7 @@ static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
     tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 90};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -1570,7 +1596,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 91};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosine_embedding_loss[] = {
@@ -1590,7 +1616,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosine_embedding_loss) = {tni_params_cosine_embedding_loss,
     &tni_defaults_cosine_embedding_loss, tni_names_cosine_embedding_loss,
     tni_needs_cosine_embedding_loss, 5, 3, 1, 0, sizeof(tn_cosine_embedding_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 92};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosine_similarity[] = {
@@ -1605,7 +1631,7 @@ static const uint64_t tni_needs_cosine_similarity[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosine_similarity) = {tni_params_cosine_similarity,
     &tni_defaults_cosine_similarity, tni_names_cosine_similarity, tni_needs_cosine_similarity, 4,
-    2, 1, 0, sizeof(tn_cosine_similarity_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 93};
+    2, 1, 0, sizeof(tn_cosine_similarity_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_count_nonzero[] = {
@@ -1620,7 +1646,25 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_count_nonzero) = {tni_params_count_nonzero,
     &tni_defaults_count_nonzero, tni_names_count_nonzero, tni_needs_count_nonzero, 2, 1, 1, 0,
     sizeof(tn_count_nonzero_args), offsetof(tn_count_nonzero_args, out), TN_PROP_INTS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 94};
+    0, 0, 0, 0, 0, 0}, 96};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cov[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cov_args, self), 0, -1, NULL},
+    {"correction", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cov_args, correction), 0, -1,
+     NULL},
+    {"fweights", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cov_args,
+     fweights), 0, -1, NULL},
+    {"aweights", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cov_args,
+     aweights), 0, -1, NULL},
+};
+static const tn_cov_args tni_defaults_cov = {1, NULL, NULL, NULL};
+static const char *const tni_names_cov[] = {"result", NULL};
+static const uint64_t tni_needs_cov[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cov) = {tni_params_cov, &tni_defaults_cov, tni_names_cov,
+    tni_needs_cov, 4, 3, 1, 0, sizeof(tn_cov_args), UINT16_MAX, 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0},
+    97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -1642,7 +1686,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 95};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ctc_loss[] = {
@@ -1663,7 +1707,7 @@ static const uint64_t tni_needs_ctc_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss) = {tni_params_ctc_loss, &tni_defaults_ctc_loss,
     tni_names_ctc_loss, tni_needs_ctc_loss, 7, 2, 1, 0, sizeof(tn_ctc_loss_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 96};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ctc_loss_input_grad[] = {
@@ -1686,7 +1730,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_input_grad) = {tni_params_ctc_loss_input_grad,
     &tni_defaults_ctc_loss_input_grad, tni_names_ctc_loss_input_grad,
     tni_needs_ctc_loss_input_grad, 7, 5, 1, 0, sizeof(tn_ctc_loss_input_grad_args), UINT16_MAX, 0,
-    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 97};
+    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ctc_loss_plain[] = {
@@ -1705,7 +1749,7 @@ static const uint64_t tni_needs_ctc_loss_plain[] = {UINT64_C(0xf), UINT64_C(0xf)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_plain) = {tni_params_ctc_loss_plain,
     &tni_defaults_ctc_loss_plain, tni_names_ctc_loss_plain, tni_needs_ctc_loss_plain, 6, 4, 1, 0,
-    sizeof(tn_ctc_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 98};
+    sizeof(tn_ctc_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ctc_loss_tensor[] = {
@@ -1729,7 +1773,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ctc_loss_tensor) = {tni_params_ctc_loss_tensor,
     &tni_defaults_ctc_loss_tensor, tni_names_ctc_loss_tensor, tni_needs_ctc_loss_tensor, 7, 4, 1,
     0, sizeof(tn_ctc_loss_tensor_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0},
-    99};
+    102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cummax[] = {
@@ -1742,7 +1786,7 @@ static const uint64_t tni_needs_cummax[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cummax) = {tni_params_cummax, &tni_defaults_cummax,
     tni_names_cummax, tni_needs_cummax, 2, 1, 2, 0, sizeof(tn_cummax_args),
-    offsetof(tn_cummax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 100};
+    offsetof(tn_cummax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cummin[] = {
@@ -1755,7 +1799,7 @@ static const uint64_t tni_needs_cummin[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cummin) = {tni_params_cummin, &tni_defaults_cummin,
     tni_names_cummin, tni_needs_cummin, 2, 1, 2, 0, sizeof(tn_cummin_args),
-    offsetof(tn_cummin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
+    offsetof(tn_cummin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -1770,7 +1814,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1785,7 +1829,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_deg2rad[] = {
@@ -1797,7 +1841,7 @@ static const uint64_t tni_needs_deg2rad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_deg2rad) = {tni_params_deg2rad, &tni_defaults_deg2rad,
     tni_names_deg2rad, tni_needs_deg2rad, 1, 1, 1, 0, sizeof(tn_deg2rad_args),
-    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_deg2rad_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_det[] = {
@@ -1809,7 +1853,7 @@ static const uint64_t tni_needs_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_det) = {tni_params_det, &tni_defaults_det, tni_names_det,
     tni_needs_det, 1, 1, 1, 0, sizeof(tn_det_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    105};
+    108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -1821,7 +1865,7 @@ static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
     tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 106};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dft[] = {
@@ -1838,7 +1882,7 @@ static const uint64_t tni_needs_dft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dft) = {tni_params_dft, &tni_defaults_dft, tni_names_dft,
     tni_needs_dft, 6, 1, 1, 0, sizeof(tn_dft_args), offsetof(tn_dft_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 107};
+    0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -1853,7 +1897,7 @@ static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
     tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_digamma[] = {
@@ -1865,7 +1909,7 @@ static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
     tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
-    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_gather[] = {
@@ -1880,7 +1924,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 110};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -1896,7 +1940,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 111};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -1911,7 +1955,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 112};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -1919,7 +1963,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 113};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -1934,7 +1978,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 114};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -1950,7 +1994,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 115};
+    0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -1968,7 +2012,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 116};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -1986,7 +2030,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 117};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -2001,7 +2045,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -2015,7 +2059,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 119};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -2032,7 +2076,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -2046,7 +2090,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -2059,7 +2103,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 122};
+    0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -2073,7 +2117,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -2089,7 +2133,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 124};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -2106,7 +2150,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 125};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_bag[] = {
@@ -2132,7 +2176,7 @@ static const uint64_t tni_needs_embedding_bag[] = {0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_bag) = {tni_params_embedding_bag,
     &tni_defaults_embedding_bag, tni_names_embedding_bag, tni_needs_embedding_bag, 8, 4, 1, 0,
-    sizeof(tn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 5, 0, 0, 0, 0}, 126};
+    sizeof(tn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 5, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -2154,7 +2198,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 127};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -2169,7 +2213,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 128};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -2185,7 +2229,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_permuted[] = {
@@ -2204,7 +2248,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_permuted) = {tni_params_empty_permuted,
     &tni_defaults_empty_permuted, tni_names_empty_permuted, NULL, 4, 0, 1, 0,
     sizeof(tn_empty_permuted_args), offsetof(tn_empty_permuted_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -2218,7 +2262,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 131};
+    0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -2231,7 +2275,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 132};
+    0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -2243,7 +2287,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 133};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfc[] = {
@@ -2255,7 +2299,7 @@ static const uint64_t tni_needs_erfc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfc) = {tni_params_erfc, &tni_defaults_erfc, tni_names_erfc,
     tni_needs_erfc, 1, 1, 1, 0, sizeof(tn_erfc_args), offsetof(tn_erfc_args, out), 0,
-    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfinv[] = {
@@ -2267,7 +2311,7 @@ static const uint64_t tni_needs_erfinv[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfinv) = {tni_params_erfinv, &tni_defaults_erfinv,
     tni_names_erfinv, tni_needs_erfinv, 1, 1, 1, 0, sizeof(tn_erfinv_args),
-    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 135};
+    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -2279,7 +2323,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 136};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp2[] = {
@@ -2291,7 +2335,7 @@ static const uint64_t tni_needs_exp2[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp2) = {tni_params_exp2, &tni_defaults_exp2, tni_names_exp2,
     tni_needs_exp2, 1, 1, 1, 0, sizeof(tn_exp2_args), offsetof(tn_exp2_args, out), 0,
-    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -2306,7 +2350,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -2319,7 +2363,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 139};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -2331,7 +2375,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -2346,7 +2390,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -2361,7 +2405,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 142};
+    0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -2377,7 +2421,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 143};
+    0, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_feature_alpha_dropout[] = {
@@ -2392,7 +2436,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_feature_alpha_dropout) = {tni_params_feature_alpha_dropout,
     &tni_defaults_feature_alpha_dropout, tni_names_feature_alpha_dropout,
     tni_needs_feature_alpha_dropout, 3, 1, 1, 0, sizeof(tn_feature_alpha_dropout_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft[] = {
@@ -2408,7 +2452,7 @@ static const uint64_t tni_needs_fft_fft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft) = {tni_params_fft_fft, &tni_defaults_fft_fft,
     tni_names_fft_fft, tni_needs_fft_fft, 4, 1, 1, 0, sizeof(tn_fft_fft_args),
-    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft2[] = {
@@ -2426,7 +2470,7 @@ static const uint64_t tni_needs_fft_fft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft2) = {tni_params_fft_fft2, &tni_defaults_fft_fft2,
     tni_names_fft_fft2, tni_needs_fft_fft2, 4, 1, 1, 0, sizeof(tn_fft_fft2_args),
-    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftfreq[] = {
@@ -2442,7 +2486,7 @@ static const char *const tni_names_fft_fftfreq[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftfreq) = {tni_params_fft_fftfreq, &tni_defaults_fft_fftfreq,
     tni_names_fft_fftfreq, NULL, 4, 0, 1, 0, sizeof(tn_fft_fftfreq_args),
-    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftn[] = {
@@ -2458,7 +2502,7 @@ static const uint64_t tni_needs_fft_fftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftn) = {tni_params_fft_fftn, &tni_defaults_fft_fftn,
     tni_names_fft_fftn, tni_needs_fft_fftn, 4, 1, 1, 0, sizeof(tn_fft_fftn_args),
-    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
+    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftshift[] = {
@@ -2472,7 +2516,7 @@ static const uint64_t tni_needs_fft_fftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftshift) = {tni_params_fft_fftshift,
     &tni_defaults_fft_fftshift, tni_names_fft_fftshift, tni_needs_fft_fftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft[] = {
@@ -2488,7 +2532,7 @@ static const uint64_t tni_needs_fft_hfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft) = {tni_params_fft_hfft, &tni_defaults_fft_hfft,
     tni_names_fft_hfft, tni_needs_fft_hfft, 4, 1, 1, 0, sizeof(tn_fft_hfft_args),
-    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
+    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft2[] = {
@@ -2506,7 +2550,7 @@ static const uint64_t tni_needs_fft_hfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft2) = {tni_params_fft_hfft2, &tni_defaults_fft_hfft2,
     tni_names_fft_hfft2, tni_needs_fft_hfft2, 4, 1, 1, 0, sizeof(tn_fft_hfft2_args),
-    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfftn[] = {
@@ -2522,7 +2566,7 @@ static const uint64_t tni_needs_fft_hfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfftn) = {tni_params_fft_hfftn, &tni_defaults_fft_hfftn,
     tni_names_fft_hfftn, tni_needs_fft_hfftn, 4, 1, 1, 0, sizeof(tn_fft_hfftn_args),
-    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft[] = {
@@ -2538,7 +2582,7 @@ static const uint64_t tni_needs_fft_ifft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft) = {tni_params_fft_ifft, &tni_defaults_fft_ifft,
     tni_names_fft_ifft, tni_needs_fft_ifft, 4, 1, 1, 0, sizeof(tn_fft_ifft_args),
-    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 153};
+    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft2[] = {
@@ -2556,7 +2600,7 @@ static const uint64_t tni_needs_fft_ifft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft2) = {tni_params_fft_ifft2, &tni_defaults_fft_ifft2,
     tni_names_fft_ifft2, tni_needs_fft_ifft2, 4, 1, 1, 0, sizeof(tn_fft_ifft2_args),
-    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftn[] = {
@@ -2572,7 +2616,7 @@ static const uint64_t tni_needs_fft_ifftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftn) = {tni_params_fft_ifftn, &tni_defaults_fft_ifftn,
     tni_names_fft_ifftn, tni_needs_fft_ifftn, 4, 1, 1, 0, sizeof(tn_fft_ifftn_args),
-    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
+    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftshift[] = {
@@ -2586,7 +2630,7 @@ static const uint64_t tni_needs_fft_ifftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftshift) = {tni_params_fft_ifftshift,
     &tni_defaults_fft_ifftshift, tni_names_fft_ifftshift, tni_needs_fft_ifftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft[] = {
@@ -2602,7 +2646,7 @@ static const uint64_t tni_needs_fft_ihfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft) = {tni_params_fft_ihfft, &tni_defaults_fft_ihfft,
     tni_names_fft_ihfft, tni_needs_fft_ihfft, 4, 1, 1, 0, sizeof(tn_fft_ihfft_args),
-    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft2[] = {
@@ -2620,7 +2664,7 @@ static const uint64_t tni_needs_fft_ihfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft2) = {tni_params_fft_ihfft2, &tni_defaults_fft_ihfft2,
     tni_names_fft_ihfft2, tni_needs_fft_ihfft2, 4, 1, 1, 0, sizeof(tn_fft_ihfft2_args),
-    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfftn[] = {
@@ -2637,7 +2681,7 @@ static const uint64_t tni_needs_fft_ihfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfftn) = {tni_params_fft_ihfftn, &tni_defaults_fft_ihfftn,
     tni_names_fft_ihfftn, tni_needs_fft_ihfftn, 4, 1, 1, 0, sizeof(tn_fft_ihfftn_args),
-    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft[] = {
@@ -2653,7 +2697,7 @@ static const uint64_t tni_needs_fft_irfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft) = {tni_params_fft_irfft, &tni_defaults_fft_irfft,
     tni_names_fft_irfft, tni_needs_fft_irfft, 4, 1, 1, 0, sizeof(tn_fft_irfft_args),
-    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
+    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft2[] = {
@@ -2671,7 +2715,7 @@ static const uint64_t tni_needs_fft_irfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft2) = {tni_params_fft_irfft2, &tni_defaults_fft_irfft2,
     tni_names_fft_irfft2, tni_needs_fft_irfft2, 4, 1, 1, 0, sizeof(tn_fft_irfft2_args),
-    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfftn[] = {
@@ -2688,7 +2732,7 @@ static const uint64_t tni_needs_fft_irfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfftn) = {tni_params_fft_irfftn, &tni_defaults_fft_irfftn,
     tni_names_fft_irfftn, tni_needs_fft_irfftn, 4, 1, 1, 0, sizeof(tn_fft_irfftn_args),
-    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft[] = {
@@ -2704,7 +2748,7 @@ static const uint64_t tni_needs_fft_rfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft) = {tni_params_fft_rfft, &tni_defaults_fft_rfft,
     tni_names_fft_rfft, tni_needs_fft_rfft, 4, 1, 1, 0, sizeof(tn_fft_rfft_args),
-    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
+    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft2[] = {
@@ -2722,7 +2766,7 @@ static const uint64_t tni_needs_fft_rfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft2) = {tni_params_fft_rfft2, &tni_defaults_fft_rfft2,
     tni_names_fft_rfft2, tni_needs_fft_rfft2, 4, 1, 1, 0, sizeof(tn_fft_rfft2_args),
-    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftfreq[] = {
@@ -2740,7 +2784,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftfreq) = {tni_params_fft_rfftfreq,
     &tni_defaults_fft_rfftfreq, tni_names_fft_rfftfreq, NULL, 4, 0, 1, 0,
     sizeof(tn_fft_rfftfreq_args), offsetof(tn_fft_rfftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 165};
+    0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftn[] = {
@@ -2756,7 +2800,7 @@ static const uint64_t tni_needs_fft_rfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftn) = {tni_params_fft_rfftn, &tni_defaults_fft_rfftn,
     tni_names_fft_rfftn, tni_needs_fft_rfftn, 4, 1, 1, 0, sizeof(tn_fft_rfftn_args),
-    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -2769,7 +2813,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 167};
+    0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -2783,7 +2827,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -2796,7 +2840,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -2808,7 +2852,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -2823,7 +2867,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmax[] = {
@@ -2836,7 +2880,7 @@ static const uint64_t tni_needs_fmax[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmax) = {tni_params_fmax, &tni_defaults_fmax, tni_names_fmax,
     tni_needs_fmax, 2, 2, 1, 0, sizeof(tn_fmax_args), offsetof(tn_fmax_args, out), 0,
-    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 172};
+    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmin[] = {
@@ -2849,7 +2893,7 @@ static const uint64_t tni_needs_fmin[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmin) = {tni_params_fmin, &tni_defaults_fmin, tni_names_fmin,
     tni_needs_fmin, 2, 2, 1, 0, sizeof(tn_fmin_args), offsetof(tn_fmin_args, out), 0,
-    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 173};
+    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -2863,7 +2907,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 174};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -2875,7 +2919,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool2d[] = {
@@ -2894,7 +2938,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool2d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool2d, tni_names_fractional_max_pool2d,
     tni_needs_fractional_max_pool2d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool2d_args),
     offsetof(tn_fractional_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    176};
+    179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool3d[] = {
@@ -2913,7 +2957,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool3d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool3d, tni_names_fractional_max_pool3d,
     tni_needs_fractional_max_pool3d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool3d_args),
     offsetof(tn_fractional_max_pool3d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    177};
+    180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frexp[] = {
@@ -2925,7 +2969,7 @@ static const uint64_t tni_needs_frexp[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frexp) = {tni_params_frexp, &tni_defaults_frexp, tni_names_frexp,
     tni_needs_frexp, 1, 1, 2, 0, sizeof(tn_frexp_args), offsetof(tn_frexp_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 178};
+    0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -2942,7 +2986,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -2960,7 +3004,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -2990,7 +3034,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    181};
+    184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -3020,7 +3064,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    182};
+    185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -3045,7 +3089,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_step[] = {
@@ -3069,7 +3113,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_step) = {tni_params_fused_step, &tni_defaults_fused_step,
     tni_names_fused_step, tni_needs_fused_step, 7, 0, 0, 0, sizeof(tn_fused_step_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    184};
+    187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -3085,7 +3129,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 185};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gaussian_nll_loss[] = {
@@ -3105,7 +3149,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gaussian_nll_loss) = {tni_params_gaussian_nll_loss,
     &tni_defaults_gaussian_nll_loss, tni_names_gaussian_nll_loss, tni_needs_gaussian_nll_loss, 6,
     3, 1, 0, sizeof(tn_gaussian_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 186};
+    0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gcd[] = {
@@ -3118,7 +3162,7 @@ static const uint64_t tni_needs_gcd[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gcd) = {tni_params_gcd, &tni_defaults_gcd, tni_names_gcd,
     tni_needs_gcd, 2, 2, 1, 0, sizeof(tn_gcd_args), offsetof(tn_gcd_args, out), 0, tni_loops_gcd,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 187};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -3132,7 +3176,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 188};
+    0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -3146,7 +3190,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -3158,7 +3202,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -3172,7 +3216,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 191};
+    0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -3184,7 +3228,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geometric[] = {
@@ -3199,7 +3243,7 @@ static const uint64_t tni_needs_geometric[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geometric) = {tni_params_geometric, &tni_defaults_geometric,
     tni_names_geometric, tni_needs_geometric, 3, 1, 1, 0, sizeof(tn_geometric_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geqrf[] = {
@@ -3211,7 +3255,7 @@ static const uint64_t tni_needs_geqrf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geqrf) = {tni_params_geqrf, &tni_defaults_geqrf, tni_names_geqrf,
     tni_needs_geqrf, 1, 1, 2, 0, sizeof(tn_geqrf_args), offsetof(tn_geqrf_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 194};
+    0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu[] = {
@@ -3224,7 +3268,7 @@ static const uint64_t tni_needs_glu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu) = {tni_params_glu, &tni_defaults_glu, tni_names_glu,
     tni_needs_glu, 2, 1, 1, 0, sizeof(tn_glu_args), offsetof(tn_glu_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 195};
+    0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu_gate[] = {
@@ -3237,7 +3281,7 @@ static const uint64_t tni_needs_glu_gate[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu_gate) = {tni_params_glu_gate, &tni_defaults_glu_gate,
     tni_names_glu_gate, tni_needs_glu_gate, 2, 2, 1, 0, sizeof(tn_glu_gate_args), UINT16_MAX, 0,
-    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 196};
+    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_grid_sample[] = {
@@ -3257,7 +3301,7 @@ static const uint64_t tni_needs_grid_sample[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_grid_sample) = {tni_params_grid_sample, &tni_defaults_grid_sample,
     tni_names_grid_sample, tni_needs_grid_sample, 5, 2, 1, 0, sizeof(tn_grid_sample_args),
-    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 197};
+    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_group_norm[] = {
@@ -3275,7 +3319,7 @@ static const uint64_t tni_needs_group_norm[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_group_norm) = {tni_params_group_norm, &tni_defaults_group_norm,
     tni_names_group_norm, tni_needs_group_norm, 5, 3, 1, 0, sizeof(tn_group_norm_args), UINT16_MAX,
-    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 198};
+    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -3289,7 +3333,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 199};
+    0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hamming_window[] = {
@@ -3308,7 +3352,7 @@ static const char *const tni_names_hamming_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hamming_window) = {tni_params_hamming_window,
     &tni_defaults_hamming_window, tni_names_hamming_window, NULL, 6, 0, 1, 0,
-    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hann_window[] = {
@@ -3324,7 +3368,7 @@ static const char *const tni_names_hann_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hann_window) = {tni_params_hann_window, &tni_defaults_hann_window,
     tni_names_hann_window, NULL, 4, 0, 1, 0, sizeof(tn_hann_window_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -3339,7 +3383,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 202};
+    0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardsigmoid[] = {
@@ -3351,7 +3395,7 @@ static const uint64_t tni_needs_hardsigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardsigmoid) = {tni_params_hardsigmoid, &tni_defaults_hardsigmoid,
     tni_names_hardsigmoid, tni_needs_hardsigmoid, 1, 1, 1, 0, sizeof(tn_hardsigmoid_args),
-    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -3363,7 +3407,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -3379,7 +3423,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -3392,7 +3436,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 206};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hinge_embedding_loss[] = {
@@ -3411,7 +3455,61 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hinge_embedding_loss) = {tni_params_hinge_embedding_loss,
     &tni_defaults_hinge_embedding_loss, tni_names_hinge_embedding_loss,
     tni_needs_hinge_embedding_loss, 4, 2, 1, 0, sizeof(tn_hinge_embedding_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_histc[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_histc_args, self), 0, -1, NULL},
+    {"bins", TN_T_INT, TN_P_DEFAULT, offsetof(tn_histc_args, bins), 0, -1, NULL},
+    {"min", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_histc_args, min), 0, -1, NULL},
+    {"max", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_histc_args, max), 0, -1, NULL},
+};
+static const tn_histc_args tni_defaults_histc = {NULL, 100, 0, 0, NULL};
+static const char *const tni_names_histc[] = {"result", NULL};
+static const uint64_t tni_needs_histc[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_histc) = {tni_params_histc, &tni_defaults_histc, tni_names_histc,
+    tni_needs_histc, 4, 1, 1, 0, sizeof(tn_histc_args), offsetof(tn_histc_args, out), 0, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 211};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_histogram[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_histogram_args, self), 0, -1, NULL},
+    {"bins", TN_T_INT, TN_P_DEFAULT, offsetof(tn_histogram_args, bins), 0, -1, NULL},
+    {"range", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_histogram_args,
+     range), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_histogram_args, weight), 0, -1, NULL},
+    {"density", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_histogram_args, density), 0,
+     -1, NULL},
+};
+static const tn_histogram_args tni_defaults_histogram = {{NULL, NULL}, 100, {NULL, -1}, NULL,
+    false, NULL};
+static const char *const tni_names_histogram[] = {"hist", "bin_edges", NULL};
+static const uint64_t tni_needs_histogram[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_histogram) = {tni_params_histogram, &tni_defaults_histogram,
+    tni_names_histogram, tni_needs_histogram, 5, 2, 2, 0, sizeof(tn_histogram_args),
+    offsetof(tn_histogram_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0}, 212};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_histogram_bins[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_histogram_bins_args, self), 0, -1, NULL},
+    {"bins", TN_T_TENSOR, 0, offsetof(tn_histogram_bins_args, bins), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_histogram_bins_args, weight), 0, -1, NULL},
+    {"density", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_histogram_bins_args, density),
+     0, -1, NULL},
+};
+static const tn_histogram_bins_args tni_defaults_histogram_bins = {{NULL, NULL}, NULL, false, NULL,
+    NULL};
+static const char *const tni_names_histogram_bins[] = {"hist", "bin_edges", NULL};
+static const uint64_t tni_needs_histogram_bins[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_histogram_bins) = {tni_params_histogram_bins,
+    &tni_defaults_histogram_bins, tni_names_histogram_bins, tni_needs_histogram_bins, 4, 3, 2, 0,
+    sizeof(tn_histogram_bins_args), offsetof(tn_histogram_bins_args, out), 0, NULL, {0, 1, 2, 0, 0,
+    0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -3427,7 +3525,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -3440,7 +3538,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_i0[] = {
@@ -3452,7 +3550,7 @@ static const uint64_t tni_needs_i0[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_i0) = {tni_params_i0, &tni_defaults_i0, tni_names_i0, tni_needs_i0,
     1, 1, 1, 0, sizeof(tn_i0_args), offsetof(tn_i0_args, out), 0, tni_loops_i0, {0, 0, 0, 0, 0, 0,
-    0, 0}, 210};
+    0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igamma[] = {
@@ -3465,7 +3563,7 @@ static const uint64_t tni_needs_igamma[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igamma) = {tni_params_igamma, &tni_defaults_igamma,
     tni_names_igamma, tni_needs_igamma, 2, 2, 1, 0, sizeof(tn_igamma_args),
-    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 211};
+    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igammac[] = {
@@ -3478,7 +3576,7 @@ static const uint64_t tni_needs_igammac[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igammac) = {tni_params_igammac, &tni_defaults_igammac,
     tni_names_igammac, tni_needs_igammac, 2, 2, 1, 0, sizeof(tn_igammac_args),
-    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 212};
+    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_im2col[] = {
@@ -3498,7 +3596,7 @@ static const uint64_t tni_needs_im2col[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_im2col) = {tni_params_im2col, &tni_defaults_im2col,
     tni_names_im2col, tni_needs_im2col, 5, 1, 1, 0, sizeof(tn_im2col_args),
-    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -3510,7 +3608,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 214};
+    0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -3523,7 +3621,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 215};
+    0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -3540,7 +3638,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -3555,7 +3653,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 217};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_reduce[] = {
@@ -3575,7 +3673,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_reduce) = {tni_params_index_reduce,
     &tni_defaults_index_reduce, tni_names_index_reduce, tni_needs_index_reduce, 6, 3, 1, 0,
     sizeof(tn_index_reduce_args), offsetof(tn_index_reduce_args, out), TN_PROP_INTS, NULL, {0, 2,
-    3, 0, 0, 0, 0, 0}, 218};
+    3, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -3590,7 +3688,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 219};
+    0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_instance_norm[] = {
@@ -3616,7 +3714,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_instance_norm) = {tni_params_instance_norm,
     &tni_defaults_instance_norm, tni_names_instance_norm, tni_needs_instance_norm, 8, 5, 1, 0,
     sizeof(tn_instance_norm_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0},
-    220};
+    226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_interpolate[] = {
@@ -3640,7 +3738,7 @@ static const uint64_t tni_needs_interpolate[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
     tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
-    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -3652,7 +3750,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -3668,7 +3766,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 223};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -3680,7 +3778,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -3692,7 +3790,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 225};
+    0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -3704,7 +3802,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 226};
+    0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -3716,7 +3814,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -3728,7 +3826,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -3740,7 +3838,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 229};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_istft[] = {
@@ -3767,7 +3865,7 @@ static const uint64_t tni_needs_istft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_istft) = {tni_params_istft, &tni_defaults_istft, tni_names_istft,
     tni_needs_istft, 10, 2, 1, 0, sizeof(tn_istft_args), UINT16_MAX, 0, NULL, {0, 4, 0, 0, 0, 0, 0,
-    0}, 230};
+    0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kaiser_window[] = {
@@ -3785,7 +3883,7 @@ static const char *const tni_names_kaiser_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kaiser_window) = {tni_params_kaiser_window,
     &tni_defaults_kaiser_window, tni_names_kaiser_window, NULL, 5, 0, 1, 0,
-    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
+    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -3802,7 +3900,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 232};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kthvalue[] = {
@@ -3817,7 +3915,7 @@ static const uint64_t tni_needs_kthvalue[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kthvalue) = {tni_params_kthvalue, &tni_defaults_kthvalue,
     tni_names_kthvalue, tni_needs_kthvalue, 4, 1, 2, 0, sizeof(tn_kthvalue_args),
-    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -3832,7 +3930,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 234};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -3851,7 +3949,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 235};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -3872,7 +3970,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 236};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -3885,7 +3983,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 237};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -3898,7 +3996,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 238};
+    1, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -3912,7 +4010,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 239};
+    0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -3927,7 +4025,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 240};
+    0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -3947,7 +4045,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -3962,7 +4060,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 242};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -3974,7 +4072,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -3989,7 +4087,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 244};
+    0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -4007,7 +4105,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -4019,7 +4117,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -4032,7 +4130,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -4048,7 +4146,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -4062,7 +4160,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 249};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_householder_product[] = {
@@ -4079,7 +4177,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_householder_product)
     = {tni_params_linalg_householder_product, &tni_defaults_linalg_householder_product,
     tni_names_linalg_householder_product, tni_needs_linalg_householder_product, 2, 2, 1, 0,
     sizeof(tn_linalg_householder_product_args), offsetof(tn_linalg_householder_product_args, out),
-    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 250};
+    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -4091,7 +4189,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -4106,7 +4204,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 252};
+    0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -4125,7 +4223,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 253};
+    0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -4144,7 +4242,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 254};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -4158,7 +4256,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -4173,7 +4271,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 256};
+    0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -4192,7 +4290,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    257};
+    263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -4212,7 +4310,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 258};
+    0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_exp[] = {
@@ -4224,7 +4322,7 @@ static const uint64_t tni_needs_linalg_matrix_exp[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_exp) = {tni_params_linalg_matrix_exp,
     &tni_defaults_linalg_matrix_exp, tni_names_linalg_matrix_exp, tni_needs_linalg_matrix_exp, 1,
-    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -4238,7 +4336,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -4254,7 +4352,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -4275,7 +4373,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    262};
+    268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -4288,7 +4386,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -4302,7 +4400,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -4322,7 +4420,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -4335,7 +4433,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 266};
+    0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -4348,7 +4446,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -4361,7 +4459,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 268};
+    0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -4377,7 +4475,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 269};
+    0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -4396,7 +4494,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 270};
+    0, 0, 0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -4414,7 +4512,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 271};
+    0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -4435,7 +4533,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 272};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -4451,7 +4549,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -4471,7 +4569,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -4486,7 +4584,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 275};
+    0, 0, 0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -4500,7 +4598,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 276};
+    0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -4517,7 +4615,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 277};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -4539,7 +4637,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -4554,7 +4652,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 279};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -4571,7 +4669,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 280};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -4586,7 +4684,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 281};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -4604,7 +4702,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_local_response_norm[] = {
@@ -4622,7 +4720,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_local_response_norm) = {tni_params_local_response_norm,
     &tni_defaults_local_response_norm, tni_names_local_response_norm,
     tni_needs_local_response_norm, 5, 1, 1, 0, sizeof(tn_local_response_norm_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -4634,7 +4732,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 284};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -4646,7 +4744,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -4658,7 +4756,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -4670,7 +4768,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_normal[] = {
@@ -4686,7 +4784,7 @@ static const uint64_t tni_needs_log_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_normal) = {tni_params_log_normal, &tni_defaults_log_normal,
     tni_names_log_normal, tni_needs_log_normal, 4, 1, 1, 0, sizeof(tn_log_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_sigmoid[] = {
@@ -4698,7 +4796,7 @@ static const uint64_t tni_needs_log_sigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_sigmoid) = {tni_params_log_sigmoid, &tni_defaults_log_sigmoid,
     tni_names_log_sigmoid, tni_needs_log_sigmoid, 1, 1, 1, 0, sizeof(tn_log_sigmoid_args),
-    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -4713,7 +4811,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -4732,7 +4830,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 291};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -4745,7 +4843,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 292};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -4758,7 +4856,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 293};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logcumsumexp[] = {
@@ -4772,7 +4870,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logcumsumexp) = {tni_params_logcumsumexp,
     &tni_defaults_logcumsumexp, tni_names_logcumsumexp, tni_needs_logcumsumexp, 2, 1, 1, 0,
     sizeof(tn_logcumsumexp_args), offsetof(tn_logcumsumexp_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 294};
+    0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -4784,7 +4882,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -4797,7 +4895,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 296};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -4809,7 +4907,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -4822,7 +4920,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 298};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -4835,7 +4933,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -4849,7 +4947,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -4868,7 +4966,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -4882,7 +4980,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 302};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool1d[] = {
@@ -4899,7 +4997,7 @@ static const uint64_t tni_needs_lp_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
     tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 303};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool2d[] = {
@@ -4916,7 +5014,7 @@ static const uint64_t tni_needs_lp_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
     tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 304};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool3d[] = {
@@ -4933,7 +5031,7 @@ static const uint64_t tni_needs_lp_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool3d) = {tni_params_lp_pool3d, &tni_defaults_lp_pool3d,
     tni_names_lp_pool3d, tni_needs_lp_pool3d, 5, 1, 1, 0, sizeof(tn_lp_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -4947,7 +5045,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 306};
+    0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -4961,7 +5059,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 307};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -4978,7 +5076,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 308};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_margin_ranking_loss[] = {
@@ -4998,7 +5096,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_margin_ranking_loss) = {tni_params_margin_ranking_loss,
     &tni_defaults_margin_ranking_loss, tni_names_margin_ranking_loss,
     tni_needs_margin_ranking_loss, 5, 3, 1, 0, sizeof(tn_margin_ranking_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 309};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -5013,7 +5111,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 310};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -5028,7 +5126,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 311};
+    0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -5041,7 +5139,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 312};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -5054,7 +5152,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 313};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_exp[] = {
@@ -5066,7 +5164,7 @@ static const uint64_t tni_needs_matrix_exp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_exp) = {tni_params_matrix_exp, &tni_defaults_matrix_exp,
     tni_names_matrix_exp, tni_needs_matrix_exp, 1, 1, 1, 0, sizeof(tn_matrix_exp_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -5080,7 +5178,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 315};
+    0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -5092,7 +5190,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 316};
+    0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -5106,7 +5204,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 317};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -5119,7 +5217,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 318};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d[] = {
@@ -5140,7 +5238,7 @@ static const uint64_t tni_needs_max_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
     tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 319};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d_with_indices[] = {
@@ -5168,7 +5266,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d_with_indices) = {tni_params_max_pool1d
     &tni_defaults_max_pool1d_with_indices, tni_names_max_pool1d_with_indices,
     tni_needs_max_pool1d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool1d_with_indices_args),
     offsetof(tn_max_pool1d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    320};
+    326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -5189,7 +5287,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -5218,7 +5316,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    322};
+    328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -5243,7 +5341,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 323};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_with_indices[] = {
@@ -5271,7 +5369,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_with_indices) = {tni_params_max_pool2d
     &tni_defaults_max_pool2d_with_indices, tni_names_max_pool2d_with_indices,
     tni_needs_max_pool2d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool2d_with_indices_args),
     offsetof(tn_max_pool2d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    324};
+    330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d[] = {
@@ -5292,7 +5390,7 @@ static const uint64_t tni_needs_max_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d) = {tni_params_max_pool3d, &tni_defaults_max_pool3d,
     tni_names_max_pool3d, tni_needs_max_pool3d, 6, 1, 1, 0, sizeof(tn_max_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d_with_indices[] = {
@@ -5320,7 +5418,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d_with_indices) = {tni_params_max_pool3d
     &tni_defaults_max_pool3d_with_indices, tni_names_max_pool3d_with_indices,
     tni_needs_max_pool3d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool3d_with_indices_args),
     offsetof(tn_max_pool3d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    326};
+    332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool1d[] = {
@@ -5341,7 +5439,7 @@ static const uint64_t tni_needs_max_unpool1d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool1d) = {tni_params_max_unpool1d,
     &tni_defaults_max_unpool1d, tni_names_max_unpool1d, tni_needs_max_unpool1d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 327};
+    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool2d[] = {
@@ -5362,7 +5460,7 @@ static const uint64_t tni_needs_max_unpool2d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool2d) = {tni_params_max_unpool2d,
     &tni_defaults_max_unpool2d, tni_names_max_unpool2d, tni_needs_max_unpool2d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 328};
+    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool3d[] = {
@@ -5383,7 +5481,7 @@ static const uint64_t tni_needs_max_unpool3d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool3d) = {tni_params_max_unpool3d,
     &tni_defaults_max_unpool3d, tni_names_max_unpool3d, tni_needs_max_unpool3d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 329};
+    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -5396,7 +5494,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 330};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -5412,7 +5510,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 331};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median[] = {
@@ -5424,7 +5522,7 @@ static const uint64_t tni_needs_median[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median) = {tni_params_median, &tni_defaults_median,
     tni_names_median, tni_needs_median, 1, 1, 1, 0, sizeof(tn_median_args),
-    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 332};
+    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median_dim[] = {
@@ -5438,7 +5536,7 @@ static const uint64_t tni_needs_median_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median_dim) = {tni_params_median_dim, &tni_defaults_median_dim,
     tni_names_median_dim, tni_needs_median_dim, 3, 1, 2, 0, sizeof(tn_median_dim_args),
-    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 333};
+    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -5452,7 +5550,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 334};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -5464,7 +5562,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 335};
+    0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -5478,7 +5576,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 336};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -5491,7 +5589,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 337};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -5504,7 +5602,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 338};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mish[] = {
@@ -5516,7 +5614,7 @@ static const uint64_t tni_needs_mish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mish) = {tni_params_mish, &tni_defaults_mish, tni_names_mish,
     tni_needs_mish, 1, 1, 1, 0, sizeof(tn_mish_args), offsetof(tn_mish_args, out), 0,
-    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 339};
+    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -5529,7 +5627,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    340};
+    346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mode[] = {
@@ -5543,7 +5641,7 @@ static const uint64_t tni_needs_mode[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mode) = {tni_params_mode, &tni_defaults_mode, tni_names_mode,
     tni_needs_mode, 3, 1, 2, 0, sizeof(tn_mode_args), offsetof(tn_mode_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 341};
+    0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -5557,7 +5655,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -5572,7 +5670,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 343};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -5586,7 +5684,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 344};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multi_margin_loss[] = {
@@ -5609,7 +5707,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multi_margin_loss) = {tni_params_multi_margin_loss,
     &tni_defaults_multi_margin_loss, tni_names_multi_margin_loss, tni_needs_multi_margin_loss, 6,
     3, 1, 0, sizeof(tn_multi_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 4, 0, 0, 0,
-    0, 0}, 345};
+    0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss[] = {
@@ -5625,7 +5723,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss) = {tni_params_multilabel_margin_loss,
     &tni_defaults_multilabel_margin_loss, tni_names_multilabel_margin_loss,
     tni_needs_multilabel_margin_loss, 3, 2, 1, 0, sizeof(tn_multilabel_margin_loss_args),
-    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 346};
+    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss_plain[] = {
@@ -5641,7 +5739,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss_plain)
     = {tni_params_multilabel_margin_loss_plain, &tni_defaults_multilabel_margin_loss_plain,
     tni_names_multilabel_margin_loss_plain, tni_needs_multilabel_margin_loss_plain, 2, 2, 1, 1,
     sizeof(tn_multilabel_margin_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    347};
+    353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_soft_margin_loss[] = {
@@ -5661,7 +5759,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_soft_margin_loss)
     = {tni_params_multilabel_soft_margin_loss, &tni_defaults_multilabel_soft_margin_loss,
     tni_names_multilabel_soft_margin_loss, tni_needs_multilabel_soft_margin_loss, 4, 3, 1, 0,
     sizeof(tn_multilabel_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 348};
+    0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multinomial[] = {
@@ -5678,7 +5776,7 @@ static const uint64_t tni_needs_multinomial[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multinomial) = {tni_params_multinomial, &tni_defaults_multinomial,
     tni_names_multinomial, tni_needs_multinomial, 4, 1, 1, 0, sizeof(tn_multinomial_args),
-    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
+    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -5691,7 +5789,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    350};
+    356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -5704,7 +5802,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 351};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -5723,7 +5821,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 352};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian[] = {
@@ -5735,7 +5833,7 @@ static const uint64_t tni_needs_nanmedian[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian) = {tni_params_nanmedian, &tni_defaults_nanmedian,
     tni_names_nanmedian, tni_needs_nanmedian, 1, 1, 1, 0, sizeof(tn_nanmedian_args),
-    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 353};
+    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian_dim[] = {
@@ -5750,7 +5848,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian_dim) = {tni_params_nanmedian_dim,
     &tni_defaults_nanmedian_dim, tni_names_nanmedian_dim, tni_needs_nanmedian_dim, 3, 1, 2, 0,
     sizeof(tn_nanmedian_dim_args), offsetof(tn_nanmedian_dim_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 354};
+    0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile[] = {
@@ -5769,7 +5867,7 @@ static const uint64_t tni_needs_nanquantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile) = {tni_params_nanquantile, &tni_defaults_nanquantile,
     tni_names_nanquantile, tni_needs_nanquantile, 5, 2, 1, 0, sizeof(tn_nanquantile_args),
-    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 355};
+    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile_scalar[] = {
@@ -5790,7 +5888,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile_scalar) = {tni_params_nanquantile_scalar,
     &tni_defaults_nanquantile_scalar, tni_names_nanquantile_scalar, tni_needs_nanquantile_scalar,
     5, 1, 1, 0, sizeof(tn_nanquantile_scalar_args), offsetof(tn_nanquantile_scalar_args, out),
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -5805,7 +5903,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 357};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -5819,7 +5917,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 358};
+    0, 0}, 364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -5831,7 +5929,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -5849,7 +5947,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -5868,7 +5966,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 361};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -5885,7 +5983,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 362};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -5903,7 +6001,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -5916,7 +6014,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 364};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -5934,7 +6032,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 365};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -5958,7 +6056,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 366};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -5977,7 +6075,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 367};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -5989,7 +6087,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 368};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero_static[] = {
@@ -6005,7 +6103,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero_static) = {tni_params_nonzero_static,
     &tni_defaults_nonzero_static, tni_names_nonzero_static, tni_needs_nonzero_static, 3, 1, 1, 0,
     sizeof(tn_nonzero_static_args), offsetof(tn_nonzero_static_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 369};
+    0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -6023,7 +6121,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 370};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -6039,7 +6137,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 371};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -6052,7 +6150,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 372};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -6067,7 +6165,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -6083,7 +6181,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_orgqr[] = {
@@ -6096,7 +6194,7 @@ static const uint64_t tni_needs_orgqr[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_orgqr) = {tni_params_orgqr, &tni_defaults_orgqr, tni_names_orgqr,
     tni_needs_orgqr, 2, 2, 1, 0, sizeof(tn_orgqr_args), offsetof(tn_orgqr_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 375};
+    1, 0, 0, 0, 0, 0, 0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ormqr[] = {
@@ -6112,7 +6210,7 @@ static const uint64_t tni_needs_ormqr[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
     tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 376};
+    1, 2, 0, 0, 0, 0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -6125,7 +6223,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 377};
+    1, 0, 0, 0, 0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pad[] = {
@@ -6141,7 +6239,7 @@ static const uint64_t tni_needs_pad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pad) = {tni_params_pad, &tni_defaults_pad, tni_names_pad,
     tni_needs_pad, 4, 1, 1, 0, sizeof(tn_pad_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 378};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pairwise_distance[] = {
@@ -6158,7 +6256,20 @@ static const uint64_t tni_needs_pairwise_distance[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pairwise_distance) = {tni_params_pairwise_distance,
     &tni_defaults_pairwise_distance, tni_names_pairwise_distance, tni_needs_pairwise_distance, 5,
-    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 379};
+    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 385};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_pdist[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_pdist_args, self), 0, -1, NULL},
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_pdist_args, p), 0, -1, NULL},
+};
+static const tn_pdist_args tni_defaults_pdist = {2, NULL};
+static const char *const tni_names_pdist[] = {"result", NULL};
+static const uint64_t tni_needs_pdist[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_pdist) = {tni_params_pdist, &tni_defaults_pdist, tni_names_pdist,
+    tni_needs_pdist, 2, 1, 1, 0, sizeof(tn_pdist_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -6171,7 +6282,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -6184,7 +6295,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 381};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_shuffle[] = {
@@ -6198,7 +6309,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_shuffle) = {tni_params_pixel_shuffle,
     &tni_defaults_pixel_shuffle, tni_names_pixel_shuffle, tni_needs_pixel_shuffle, 2, 1, 1, 0,
     sizeof(tn_pixel_shuffle_args), offsetof(tn_pixel_shuffle_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 382};
+    0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_unshuffle[] = {
@@ -6213,7 +6324,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_unshuffle) = {tni_params_pixel_unshuffle,
     &tni_defaults_pixel_unshuffle, tni_names_pixel_unshuffle, tni_needs_pixel_unshuffle, 2, 1, 1,
     0, sizeof(tn_pixel_unshuffle_args), offsetof(tn_pixel_unshuffle_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 383};
+    0, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson[] = {
@@ -6227,7 +6338,7 @@ static const uint64_t tni_needs_poisson[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson) = {tni_params_poisson, &tni_defaults_poisson,
     tni_names_poisson, tni_needs_poisson, 2, 1, 1, 0, sizeof(tn_poisson_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson_nll_loss[] = {
@@ -6248,7 +6359,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson_nll_loss) = {tni_params_poisson_nll_loss,
     &tni_defaults_poisson_nll_loss, tni_names_poisson_nll_loss, tni_needs_poisson_nll_loss, 6, 2,
     1, 0, sizeof(tn_poisson_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 385};
+    0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -6261,7 +6372,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 386};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -6276,7 +6387,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 387};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -6289,7 +6400,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 388};
+    0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -6303,7 +6414,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    389};
+    396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -6319,7 +6430,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 390};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile[] = {
@@ -6336,7 +6447,7 @@ static const uint64_t tni_needs_quantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile) = {tni_params_quantile, &tni_defaults_quantile,
     tni_names_quantile, tni_needs_quantile, 5, 2, 1, 0, sizeof(tn_quantile_args),
-    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 391};
+    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile_scalar[] = {
@@ -6356,7 +6467,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile_scalar) = {tni_params_quantile_scalar,
     &tni_defaults_quantile_scalar, tni_names_quantile_scalar, tni_needs_quantile_scalar, 5, 1, 1,
     0, sizeof(tn_quantile_scalar_args), offsetof(tn_quantile_scalar_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 392};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -6368,7 +6479,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -6385,7 +6496,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -6399,7 +6510,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -6418,7 +6529,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -6439,7 +6550,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 397};
+    0, 0, 0, 0, 0, 0, 0}, 404};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -6456,7 +6567,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -6470,7 +6581,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 399};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 406};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -6484,7 +6595,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 400};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 407};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -6501,7 +6612,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 401};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 408};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -6513,7 +6624,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 402};
+    0}, 409};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -6525,7 +6636,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 403};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 410};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reflection_pad[] = {
@@ -6539,7 +6650,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reflection_pad) = {tni_params_reflection_pad,
     &tni_defaults_reflection_pad, tni_names_reflection_pad, tni_needs_reflection_pad, 2, 1, 1, 0,
     sizeof(tn_reflection_pad_args), offsetof(tn_reflection_pad_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 404};
+    0, 0, 0, 0, 0, 0, 0}, 411};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -6551,7 +6662,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 412};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -6565,7 +6676,22 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 406};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 413};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_renorm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_renorm_args, self), 0, -1, NULL},
+    {"p", TN_T_FLOAT, 0, offsetof(tn_renorm_args, p), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_renorm_args, dim), 0, -1, NULL},
+    {"maxnorm", TN_T_FLOAT, 0, offsetof(tn_renorm_args, maxnorm), 0, -1, NULL},
+};
+static const tn_renorm_args tni_defaults_renorm = {NULL, NULL, 0, 0, 0};
+static const char *const tni_names_renorm[] = {"result", NULL};
+static const uint64_t tni_needs_renorm[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_renorm) = {tni_params_renorm, &tni_defaults_renorm,
+    tni_names_renorm, tni_needs_renorm, 4, 1, 1, 0, sizeof(tn_renorm_args),
+    offsetof(tn_renorm_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 414};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -6578,7 +6704,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 407};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 415};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_replication_pad[] = {
@@ -6592,7 +6718,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_replication_pad) = {tni_params_replication_pad,
     &tni_defaults_replication_pad, tni_names_replication_pad, tni_needs_replication_pad, 2, 1, 1,
     0, sizeof(tn_replication_pad_args), offsetof(tn_replication_pad_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 408};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 416};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -6614,7 +6740,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    409};
+    417};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -6639,7 +6765,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 410};
+    0, 0, 0}, 418};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -6652,7 +6778,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 411};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 419};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rms_norm[] = {
@@ -6669,7 +6795,7 @@ static const uint64_t tni_needs_rms_norm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rms_norm) = {tni_params_rms_norm, &tni_defaults_rms_norm,
     tni_names_rms_norm, tni_needs_rms_norm, 4, 2, 1, 0, sizeof(tn_rms_norm_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 412};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 420};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -6684,7 +6810,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 413};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 421};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -6696,7 +6822,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 414};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 422};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu[] = {
@@ -6713,7 +6839,7 @@ static const uint64_t tni_needs_rrelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu) = {tni_params_rrelu, &tni_defaults_rrelu, tni_names_rrelu,
     tni_needs_rrelu, 5, 1, 1, 0, sizeof(tn_rrelu_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 415};
+    0, 0, 0, 0, 0, 0}, 423};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu_noise[] = {
@@ -6729,7 +6855,7 @@ static const uint64_t tni_needs_rrelu_noise[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu_noise) = {tni_params_rrelu_noise, &tni_defaults_rrelu_noise,
     tni_names_rrelu_noise, tni_needs_rrelu_noise, 4, 1, 1, 0, sizeof(tn_rrelu_noise_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 416};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 424};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -6741,7 +6867,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 417};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 425};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -6757,7 +6883,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 418};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 426};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sample_dirichlet[] = {
@@ -6772,7 +6898,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sample_dirichlet) = {tni_params_sample_dirichlet,
     &tni_defaults_sample_dirichlet, tni_names_sample_dirichlet, tni_needs_sample_dirichlet, 2, 1,
     1, 0, sizeof(tn_sample_dirichlet_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 419};
+    0, 0}, 427};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -6798,7 +6924,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 8, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 420};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 428};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -6813,7 +6939,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 421};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 429};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -6828,7 +6954,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 422};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 430};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_reduce[] = {
@@ -6849,7 +6975,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_reduce) = {tni_params_scatter_reduce,
     &tni_defaults_scatter_reduce, tni_names_scatter_reduce, tni_needs_scatter_reduce, 6, 3, 1, 0,
     sizeof(tn_scatter_reduce_args), offsetof(tn_scatter_reduce_args, out), TN_PROP_INTS, NULL, {0,
-    2, 3, 0, 0, 0, 0, 0}, 423};
+    2, 3, 0, 0, 0, 0, 0}, 431};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_src_reduce[] = {
@@ -6868,7 +6994,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_src_reduce) = {tni_params_scatter_src_reduce,
     &tni_defaults_scatter_src_reduce, tni_names_scatter_src_reduce, tni_needs_scatter_src_reduce,
     5, 3, 1, 0, sizeof(tn_scatter_src_reduce_args), offsetof(tn_scatter_src_reduce_args, out),
-    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 424};
+    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 432};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -6884,7 +7010,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 425};
+    2, 0, 0, 0, 0, 0, 0}, 433};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value_reduce[] = {
@@ -6904,7 +7030,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value_reduce) = {tni_params_scatter_value
     &tni_defaults_scatter_value_reduce, tni_names_scatter_value_reduce,
     tni_needs_scatter_value_reduce, 5, 2, 1, 0, sizeof(tn_scatter_value_reduce_args),
     offsetof(tn_scatter_value_reduce_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0,
-    0, 0, 0, 0}, 426};
+    0, 0, 0, 0}, 434};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -6929,7 +7055,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 427};
+    5, 0, 0, 0, 0, 0}, 435};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -6943,7 +7069,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 428};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 436};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_selu[] = {
@@ -6955,7 +7081,7 @@ static const uint64_t tni_needs_selu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_selu) = {tni_params_selu, &tni_defaults_selu, tni_names_selu,
     tni_needs_selu, 1, 1, 1, 0, sizeof(tn_selu_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 429};
+    0}, 437};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -6967,7 +7093,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 430};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 438};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -6979,7 +7105,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 431};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 439};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -6993,7 +7119,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 432};
+    0, 0, 0, 0}, 440};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -7005,7 +7131,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 433};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 441};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -7017,7 +7143,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 434};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 442};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -7029,7 +7155,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 435};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 443};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -7043,7 +7169,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 436};
+    0}, 444};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -7055,7 +7181,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 437};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 445};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -7067,7 +7193,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 438};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 446};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -7079,7 +7205,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 439};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 447};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -7095,7 +7221,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 440};
+    0}, 448};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -7107,7 +7233,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 441};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 449};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -7124,7 +7250,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 442};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 450};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_soft_margin_loss[] = {
@@ -7141,7 +7267,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_soft_margin_loss) = {tni_params_soft_margin_loss,
     &tni_defaults_soft_margin_loss, tni_names_soft_margin_loss, tni_needs_soft_margin_loss, 3, 2,
     1, 0, sizeof(tn_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 443};
+    0}, 451};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -7156,7 +7282,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 444};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 452};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -7172,7 +7298,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 445};
+    0}, 453};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -7188,7 +7314,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 446};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 454};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -7203,7 +7329,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 447};
+    0}, 455};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -7215,7 +7341,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 448};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 456};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -7229,7 +7355,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 449};
+    0, 0, 0, 0, 0, 0}, 457};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_airy_ai[] = {
@@ -7242,7 +7368,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
     &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
     0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
-    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 450};
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 458};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j0[] = {
@@ -7255,7 +7381,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
     &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
     1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
-    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 451};
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 459};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j1[] = {
@@ -7268,7 +7394,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
     &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
     1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
-    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 452};
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y0[] = {
@@ -7281,7 +7407,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
     &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
     1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
-    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 453};
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 461};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y1[] = {
@@ -7294,7 +7420,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
     &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
     1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
-    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 454};
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 462};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
@@ -7312,7 +7438,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
     tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_t_args),
     offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 455};
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 463};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
@@ -7330,7 +7456,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
     tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_u_args),
     offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 456};
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 464};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
@@ -7348,7 +7474,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
     tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_v_args),
     offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 457};
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 465};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
@@ -7366,7 +7492,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
     tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_w_args),
     offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 458};
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 466};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -7379,7 +7505,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 459};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 467};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -7392,7 +7518,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 468};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_h[] = {
@@ -7409,7 +7535,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
     = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
     tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
-    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 461};
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 469};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_he[] = {
@@ -7426,7 +7552,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
     = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
     tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
-    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 462};
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 470};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i0e[] = {
@@ -7438,7 +7564,7 @@ static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
     tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
-    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 463};
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 471};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1[] = {
@@ -7450,7 +7576,7 @@ static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
     tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
-    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 464};
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 472};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1e[] = {
@@ -7462,7 +7588,7 @@ static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
     tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
-    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 465};
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 473};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_laguerre_polynomial_l[] = {
@@ -7479,7 +7605,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
     = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
     tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
     sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
-    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 466};
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 474};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_legendre_polynomial_p[] = {
@@ -7496,7 +7622,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
     = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
     tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
     sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
-    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 467};
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 475};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -7509,7 +7635,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 468};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 476};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i0[] = {
@@ -7524,7 +7650,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
     = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
     tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 469};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 477};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i1[] = {
@@ -7539,7 +7665,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
     = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
     tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 470};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 478};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k0[] = {
@@ -7554,7 +7680,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
     = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
     tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
-    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 471};
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 479};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k1[] = {
@@ -7569,7 +7695,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
     = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
     tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
-    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 472};
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 480};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -7582,7 +7708,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 473};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 481};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -7595,7 +7721,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 474};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 482};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
@@ -7612,7 +7738,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
     tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k0_args),
     offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 475};
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 483};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
@@ -7629,7 +7755,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
     tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k1_args),
     offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 476};
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 484};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
@@ -7649,7 +7775,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
     tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 477};
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 485};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
@@ -7669,7 +7795,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
     tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 478};
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 486};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
@@ -7689,7 +7815,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
     tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 479};
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 487};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
@@ -7709,7 +7835,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
     tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 480};
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 488};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_spherical_bessel_j0[] = {
@@ -7724,7 +7850,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
     = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
     tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
     sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
-    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 481};
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 489};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -7741,7 +7867,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 482};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 490};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -7758,7 +7884,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 483};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 491};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -7772,7 +7898,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 484};
+    0, 0, 0, 0, 0, 0, 0}, 492};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -7787,7 +7913,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 485};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 493};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -7799,7 +7925,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 486};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 494};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -7811,7 +7937,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 487};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 495};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -7823,7 +7949,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 488};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 496};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -7836,7 +7962,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 489};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 497};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -7849,7 +7975,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 490};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 498};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -7862,7 +7988,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 491};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 499};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_standard_gamma[] = {
@@ -7877,7 +8003,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_standard_gamma) = {tni_params_standard_gamma,
     &tni_defaults_standard_gamma, tni_names_standard_gamma, tni_needs_standard_gamma, 2, 1, 1, 0,
     sizeof(tn_standard_gamma_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    492};
+    500};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -7895,7 +8021,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 493};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 501};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stft[] = {
@@ -7919,7 +8045,7 @@ static const uint64_t tni_needs_stft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stft) = {tni_params_stft, &tni_defaults_stft, tni_names_stft,
     tni_needs_stft, 9, 2, 1, 0, sizeof(tn_stft_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 4, 0, 0,
-    0, 0, 0, 0}, 494};
+    0, 0, 0, 0}, 502};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -7935,7 +8061,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 495};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 503};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -7951,7 +8077,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 496};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 504};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -7965,7 +8091,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 497};
+    0, 0, 0, 0, 0}, 505};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -7976,7 +8102,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 498};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 506};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -7992,7 +8118,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 499};
+    0, 0, 0}, 507};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -8004,7 +8130,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 500};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 508};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -8016,7 +8142,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 501};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 509};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -8030,7 +8156,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 502};
+    0}, 510};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanhshrink[] = {
@@ -8042,7 +8168,7 @@ static const uint64_t tni_needs_tanhshrink[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanhshrink) = {tni_params_tanhshrink, &tni_defaults_tanhshrink,
     tni_names_tanhshrink, tni_needs_tanhshrink, 1, 1, 1, 0, sizeof(tn_tanhshrink_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 503};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 511};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -8057,7 +8183,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    504};
+    512};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -8073,7 +8199,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 505};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 513};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -8088,7 +8214,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 506};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 514};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -8104,7 +8230,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 507};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 515};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -8120,7 +8246,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 508};
+    0, 0, 0, 0, 0, 0}, 516};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -8133,7 +8259,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 509};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 517};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -8147,7 +8273,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 510};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 518};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -8166,7 +8292,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 511};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 519};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -8179,7 +8305,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 512};
+    0, 0, 0, 0, 0, 0}, 520};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triplet_margin_loss[] = {
@@ -8202,7 +8328,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triplet_margin_loss) = {tni_params_triplet_margin_loss,
     &tni_defaults_triplet_margin_loss, tni_names_triplet_margin_loss,
     tni_needs_triplet_margin_loss, 8, 3, 1, 0, sizeof(tn_triplet_margin_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 513};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 521};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -8215,7 +8341,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 514};
+    0, 0, 0, 0, 0, 0}, 522};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -8227,7 +8353,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 515};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 523};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -8240,7 +8366,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 516};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 524};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -8254,7 +8380,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 517};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 525};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -8269,7 +8395,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 518};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 526};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -8285,7 +8411,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 519};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 527};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -8298,7 +8424,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 520};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 528};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -8316,7 +8442,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 521};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 529};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -8334,7 +8460,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 522};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 530};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -8347,7 +8473,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 523};
+    0, 0, 0, 0}, 531};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -8359,7 +8485,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 524};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 532};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -8371,7 +8497,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 525};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 533};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_dtype[] = {
@@ -8384,7 +8510,7 @@ static const uint64_t tni_needs_view_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_dtype) = {tni_params_view_dtype, &tni_defaults_view_dtype,
     tni_names_view_dtype, tni_needs_view_dtype, 2, 1, 1, 0, sizeof(tn_view_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 526};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 534};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -8401,7 +8527,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 527};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 535};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -8416,7 +8542,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 528};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 536};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -8428,7 +8554,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 529};
+    0}, 537};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -8443,7 +8569,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 530};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 538};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -8459,7 +8585,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 531};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 539};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -8527,6 +8653,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_bucketize,
         &tni_row_cat,
         &tni_row_cauchy,
+        &tni_row_cdist,
         &tni_row_ceil,
         &tni_row_celu,
         &tni_row_channel_shuffle,
@@ -8555,11 +8682,13 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_conv_transpose3d,
         &tni_row_copy,
         &tni_row_copysign,
+        &tni_row_corrcoef,
         &tni_row_cos,
         &tni_row_cosh,
         &tni_row_cosine_embedding_loss,
         &tni_row_cosine_similarity,
         &tni_row_count_nonzero,
+        &tni_row_cov,
         &tni_row_cross_entropy,
         &tni_row_ctc_loss,
         &tni_row_ctc_loss_input_grad,
@@ -8673,6 +8802,9 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_hardtanh,
         &tni_row_heaviside,
         &tni_row_hinge_embedding_loss,
+        &tni_row_histc,
+        &tni_row_histogram,
+        &tni_row_histogram_bins,
         &tni_row_huber_loss,
         &tni_row_hypot,
         &tni_row_i0,
@@ -8845,6 +8977,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_outer,
         &tni_row_pad,
         &tni_row_pairwise_distance,
+        &tni_row_pdist,
         &tni_row_permute,
         &tni_row_pinverse,
         &tni_row_pixel_shuffle,
@@ -8872,6 +9005,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_reflection_pad,
         &tni_row_relu,
         &tni_row_remainder,
+        &tni_row_renorm,
         &tni_row_repeat,
         &tni_row_replication_pad,
         &tni_row_resample,

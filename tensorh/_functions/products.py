@@ -195,8 +195,6 @@ _MODES = {  # of cdist: from how many rows on the Euclidean distance is a produc
     None: 26, "use_mm_for_euclid_dist_if_necessary": 26, "use_mm_for_euclid_dist": 0,
     "donot_use_mm_for_euclid_dist": _inf,
 }  # fmt: skip
-_AT_ONCE = 1 << 18  # differences that are there at a time
-_norm = _C._spaces["linalg"]["vector_norm"]
 
 
 @function
@@ -206,10 +204,7 @@ def cdist(x1: Tensor, x2: Tensor, p=2.0, compute_mode=None):
     rows, others, columns = x1.shape[-2], x2.shape[-2], x1.shape[-1]
     if p == 2 and max(rows, others) >= _MODES[compute_mode] and rows and others and columns:
         return _euclidean(x1, x2)
-    x1, x2 = x1.unsqueeze(-2), x2.unsqueeze(-3)
-    step = max(_AT_ONCE // max(others * columns * _prod(x2.shape[:-3]), 1), 1)
-    parts = [_norm(x - x2, p, -1) for x in x1.split(step, -3)]
-    return parts[0] if len(parts) == 1 else _C.cat(parts, -2)
+    return _C._cdist(x1, x2, float(p))
 
 
 def _check_cdist(x1, x2, p, compute_mode):

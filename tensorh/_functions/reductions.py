@@ -72,30 +72,43 @@ def diff(input, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     return r.clone() if r is input else r
 
 
-@function
-def trapezoid(y: Tensor, x: Tensor = None, *, dx=None, dim=-1):
-    """The integral along dim by the trapezoid rule, over x or with steps of dx (1)."""
+def _trapezoids(name, y, x, dx, dim):
+    """Twice the areas between neighbours along dim, which is not negative; and dim."""
     if x is not None and dx is not None:
-        raise TypeError("trapezoid() takes x or dx, not both")
+        raise TypeError(f"{name}() takes x or dx, not both")
     if y.dtype is _C.bool:
         raise NotImplementedError(
-            "trapezoid: received a bool input for `y`, but bool is not supported"
+            f"{name}: received a bool input for `y`, but bool is not supported"
         )
     dim = _dim(dim, y.dim())
     n = y.shape[dim]
-    if n == 0:
-        return y.sum(dim)
-    pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
+    pairs = y.narrow(dim, 1, max(n - 1, 0)) + y.narrow(dim, 0, max(n - 1, 0)) if n else y
     if x is None:
-        return pairs.sum(dim) * ((1 if dx is None else dx) / 2)
+        return pairs * (1 if dx is None else dx), dim
     if x.dim() == 1:
         if x.numel() != n:
-            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         x = x.reshape((-1,) + (1,) * (y.dim() - 1 - dim))
     along = dim - y.dim()
     if x.dim() < -along or x.shape[along] != n:
-        raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-    return (pairs * diff(x, dim=along)).sum(dim) / 2
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+    return (pairs * diff(x, dim=along) if n else pairs), dim
+
+
+@function
+def trapezoid(y: Tensor, x: Tensor = None, *, dx=None, dim=-1):
+    """The integral along dim by the trapezoid rule, over x or with steps of dx (1)."""
+    areas, dim = _trapezoids("trapezoid", y, x, dx, dim)
+    return areas.sum(dim) / 2 if y.shape[dim] else areas.sum(dim)
+
+
+@function
+def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx=None, dim=-1):
+    """The integrals from the first point to each other one, as trapezoid has them."""
+    if not y.dim():
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    areas, dim = _trapezoids("cumulative_trapezoid", y, x, dx, dim)
+    return areas.cumsum(dim) / 2
 
 
 trapz = trapezoid
@@ -136,20 +149,223 @@ def _unique(flat, sorted_, return_inverse, return_counts, shape):
     return r[0] if len(r) == 1 else tuple(r)
 
 
+def _slices(input, dim):
+    """The slices of input along dim as rows of a matrix."""
+    if not input.dim():
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = _dim(dim, input.dim())
+    if input.is_complex():
+        raise NotImplementedError("unique along a dimension is not implemented for complex numbers")
+    zeros = sum(n == 0 for n in input.shape)
+    if zeros > 1:
+        raise RuntimeError(
+            "Number of zero sized dimensions is more than one, so unique cannot be applied "
+        )
+    if zeros and input.shape[dim]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    rows = input.movedim(dim, 0)
+    return rows.reshape(rows.shape[0], -1 if rows.numel() else 0), dim
+
+
+def _unique_dim(input, dim, sorted_, return_inverse, return_counts):
+    """Distinct slices along dim: sorted, or without repetitions of the one before."""
+    rows, dim = _slices(input, dim)
+    n = rows.shape[0]
+    order = _C.arange(n)
+    if sorted_:  # stable sorts, from the last column to the first
+        for j in range(rows.shape[1] - 1, -1, -1):
+            order = order[rows[:, j][order].sort(stable=True)[1]]
+    rows = rows[order]
+    new = _C.ones(n, dtype=_C.bool)
+    if n > 1:
+        new[1:] = (rows[1:] != rows[:-1]).any(1)
+    starts = new.nonzero().reshape(-1)
+    r = [input.index_select(dim, order[starts])]
+    if return_inverse:
+        number = new.to(_C.int64).cumsum(0) - 1
+        r.append(_C.empty(n, dtype=_C.int64).scatter_(0, order, number))
+    if return_counts:
+        r.append(diff(starts, append=_C.tensor([n])) if n else starts)
+    return r[0] if len(r) == 1 else tuple(r)
+
+
 @both
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The distinct elements in ascending order."""
+    """The distinct elements, or slices along dim, in ascending order."""
     if dim is not None:
-        raise NotImplementedError("unique() along a dimension is planned")
+        return _unique_dim(input, dim, True, return_inverse, return_counts)
     return _unique(input.reshape(-1), True, return_inverse, return_counts, input.shape)
 
 
 @both
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """The elements without repetitions of the one before."""
+    """The elements, or slices along dim, without repetitions of the one before."""
     if dim is not None:
-        raise NotImplementedError("unique_consecutive() along a dimension is planned")
+        return _unique_dim(input, dim, False, return_inverse, return_counts)
     return _unique(input.reshape(-1), False, return_inverse, return_counts, input.shape)
+
+
+def _spacings(input, spacing, dims, given):
+    """A number, or a vector of coordinates, for each of dims."""
+    if isinstance(spacing, Tensor) and not spacing.dim():
+        spacing = spacing.item()
+    if spacing is None:
+        return [1] * len(dims)
+    if isinstance(spacing, (bool, int, float, complex)):
+        return [spacing] * len(dims)
+    if not isinstance(spacing, (list, tuple)):
+        raise TypeError(
+            f"gradient(): argument 'spacing' must be a number or a list, not "
+            f"{type(spacing).__name__}"
+        )
+    if len(spacing) != len(dims):
+        said = "" if given else ", since dim argument was not given"
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"equal to {'the number of dims' if given else repr('self.dim()')} = "
+            f"{len(dims)}{said}, but got a list of length {len(spacing)}"
+        )
+    for x in spacing:
+        if isinstance(x, Tensor) and x.dim() != 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got an "
+                f"element with {x.dim()} dimensions!"
+            )
+    return list(spacing)
+
+
+def _slope(x, h, dim, edge_order):
+    """Differences of second order in the middle, of edge_order at both ends; h: a number, or the
+    coordinates. The weights are those of parabolas through three points."""
+    n = x.shape[dim]
+
+    def part(t, first, count):
+        return t.narrow(dim if t is x else 0, first, count)
+
+    if isinstance(h, Tensor):
+        if h.numel() != n:
+            raise RuntimeError(
+                f"torch.gradient expected one coordinate for each of {n} points, but got "
+                f"{h.numel()}"
+            )
+        shape = (-1,) + (1,) * (x.dim() - 1 - dim)
+        steps = diff(h)
+        one, two = (s.reshape(shape) for s in (steps[:-1], steps[1:]))
+        a, b, c = -two / (one * (one + two)), (two - one) / (one * two), one / (two * (one + two))
+        inner = a * part(x, 0, n - 2) + b * part(x, 1, n - 2) + c * part(x, 2, n - 2)
+        first, last = steps[0], steps[-1]
+    else:
+        inner = (part(x, 2, n - 2) - part(x, 0, n - 2)) / (2 * h)
+        first = last = h
+    if edge_order == 1:
+        begin = (part(x, 1, 1) - part(x, 0, 1)) / first
+        end = (part(x, n - 1, 1) - part(x, n - 2, 1)) / last
+    else:
+        second, before = (steps[1], steps[-2]) if isinstance(h, Tensor) else (h, h)
+        begin = _edge(part(x, 0, 1), part(x, 1, 1), part(x, 2, 1), first, second)
+        end = -_edge(part(x, n - 1, 1), part(x, n - 2, 1), part(x, n - 3, 1), last, before)
+    return _C.cat([begin, inner, end], dim)
+
+
+def _edge(x0, x1, x2, h1, h2):
+    """The slope at x0 of the parabola through three points, h1 and h2 from one to the next."""
+    a, b, c = -(2 * h1 + h2) / (h1 * (h1 + h2)), (h1 + h2) / (h1 * h2), -h1 / (h2 * (h1 + h2))
+    return a * x0 + b * x1 + c * x2
+
+
+@function
+def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
+    """Estimates of the slopes along dim (None: all), at points spacing apart: a number, or a number
+    or a vector of coordinates for each dim."""
+    if input.dtype is _C.uint8:
+        raise NotImplementedError("torch.gradient does not support uint8 input.")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    dims = range(input.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = [_dim(d, input.dim()) for d in dims]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        if input.shape[d] <= edge_order:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+    spacings = _spacings(input, spacing, dims, dim is not None)
+    return tuple(_slope(input, h, d, edge_order) for d, h in zip(dims, spacings, strict=True))
+
+
+class _Histogramdd(tuple):
+    """The named results of histogramdd."""
+
+    __slots__ = ()
+    hist = property(lambda self: self[0])
+    bin_edges = property(lambda self: self[1])
+
+
+def _edges(input, bins, range):
+    """The edges of bins along each column of a matrix."""
+    columns = input.shape[1]
+    if isinstance(bins, int):
+        bins = [bins] * columns
+    if len(bins) != columns:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
+    if range is not None and len(range) != 2 * columns:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {columns}-dimensional histogram range should have "
+            f"{2 * columns} elements, but got {len(range)}"
+        )
+    edges = []
+    for i, b in enumerate(bins):
+        column = input.detach()[:, i]
+        if isinstance(b, Tensor):
+            edges.append(_C.histogram(column, b)[1])
+        elif range is not None:
+            edges.append(_C.histogram(column, b, range=list(range[2 * i : 2 * i + 2]))[1])
+        else:
+            edges.append(_C.histogram(column, b)[1])
+    return edges
+
+
+@function
+def histogramdd(input: Tensor, bins, range=None, weight: Tensor = None, density=False):
+    """A histogram of points, the vectors of the last dimension: (hist, bin_edges)."""
+    if input.dim() < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if not input.is_floating_point():
+        raise NotImplementedError(f"histogramdd is not implemented for {input.dtype}")
+    if weight is not None:
+        if weight.dtype is not input.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+                "should have the same dtype"
+            )
+        if weight.shape != input.shape[:-1]:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as "
+                "the input tensor excluding its innermost dimension"
+            )
+    points = input.reshape(-1, input.shape[-1])
+    edges = _edges(points, bins, range)
+    weight = _C.ones_like(points[:, 0]) if weight is None else weight.reshape(-1)
+    place, count = _C.zeros(points.shape[0], dtype=_C.int64), 1
+    for i, e in enumerate(edges):
+        x = points[:, i].contiguous()
+        inside = (x >= e[0]).logical_and(x <= e[-1])
+        bin_ = (_C.searchsorted(e, x, right=True) - 1).clamp(0, e.numel() - 2)
+        place = place * (e.numel() - 1) + bin_.masked_fill(inside.logical_not(), 0)
+        weight = weight.masked_fill(inside.logical_not(), 0)
+        count *= e.numel() - 1
+    hist = _C.zeros(count, dtype=input.dtype).index_add_(0, place, weight)
+    hist = hist.reshape([e.numel() - 1 for e in edges])
+    if density:
+        hist = hist / hist.sum()
+        for i, e in enumerate(edges):
+            hist = hist / diff(e).reshape((-1,) + (1,) * (len(edges) - 1 - i))
+    return _Histogramdd((hist, tuple(edges)))
 
 
 @both

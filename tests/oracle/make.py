@@ -391,6 +391,10 @@ def torch_kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, 
     return torch.kaiser_window(window_length, periodic, beta, dtype=dtype, device=device)
 
 
+def torch_cdist(x1, x2, p=2.0):
+    return torch.cdist(x1, x2, p, "donot_use_mm_for_euclid_dist")
+
+
 def torch_stft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=True):
     return torch.stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, True)
 

@@ -425,6 +425,9 @@ template <class K = as_objects> typename K::one copysign_(tensor_or_number other
     const {
     return tn::copysign_<K>(p_, other, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one corrcoef(site at = site()) const {
+    return tn::corrcoef<K>(p_, at);
+}
 template <class K = as_objects> typename K::one cos(out_options o = {}, site at = site()) const {
     return tn::cos<K>(p_, o, at);
 }
@@ -443,6 +446,15 @@ template <class K = as_objects> TN_USE_RESULT typename K::one count_nonzero(int_
 template <class K = as_objects> typename K::one count_nonzero(count_nonzero_options o,
     site at = site()) const {
     return tn::count_nonzero<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one cov(integer correction = 1,
+    tensor_ref fweights = tensor_ref(), tensor_ref aweights = tensor_ref(), site at = site())
+    const {
+    return tn::cov<K>(p_, correction, fweights, aweights, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one cov(cov_options o, site at = site())
+    const {
+    return tn::cov<K>(p_, o, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type cummax(integer dim, cummax_options o = {}, site at = site()) const {
     return tn::cummax<K>(p_, dim, o, at);
@@ -795,6 +807,25 @@ template <class K = as_objects> typename K::one heaviside(tensor_ref values, out
 template <class K = as_objects> typename K::one heaviside_(tensor_ref values, site at = site())
     const {
     return tn::heaviside_<K>(p_, values, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one histc(integer bins = 100,
+    double min = 0, double max = 0, site at = site()) const {
+    return tn::histc<K>(p_, bins, min, max, at);
+}
+template <class K = as_objects> typename K::one histc(histc_options o, site at = site()) const {
+    return tn::histc<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(integer bins = 100, float_list range = float_list(), tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const {
+    return tn::histogram<K>(p_, bins, range, weight, density, at);
+}
+template <class K = as_objects> typename K::template many<tn_hist_bin_edges>::type histogram(histogram_options o, site at = site()) const {
+    return tn::histogram<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref bins, tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const {
+    return tn::histogram<K>(p_, bins, weight, density, at);
+}
+template <class K = as_objects> typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref bins, histogram_bins_options o, site at = site()) const {
+    return tn::histogram<K>(p_, bins, o, at);
 }
 template <class K = as_objects> typename K::one hypot(tensor_ref other, out_options o = {},
     site at = site()) const {
@@ -1422,6 +1453,14 @@ template <class K = as_objects> typename K::one outer(tensor_ref vec2, out_optio
     site at = site()) const {
     return tn::outer<K>(p_, vec2, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one pdist(first_option<double> p = 2,
+    site at = site()) const {
+    return tn::pdist<K>(p_, p, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one pdist(pdist_options o,
+    site at = site()) const {
+    return tn::pdist<K>(p_, o, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_list dims,
     site at = site()) const {
     return tn::permute<K>(p_, dims, at);
@@ -1541,6 +1580,14 @@ template <class K = as_objects> typename K::one remainder(tensor_or_number other
 template <class K = as_objects> typename K::one remainder_(tensor_or_number other,
     site at = site()) const {
     return tn::remainder_<K>(p_, other, at);
+}
+template <class K = as_objects> typename K::one renorm(double p, integer dim, double maxnorm,
+    out_options o = {}, site at = site()) const {
+    return tn::renorm<K>(p_, p, dim, maxnorm, o, at);
+}
+template <class K = as_objects> typename K::one renorm_(double p, integer dim, double maxnorm,
+    site at = site()) const {
+    return tn::renorm_<K>(p_, p, dim, maxnorm, at);
 }
 template <class K = as_objects> typename K::one repeat(int_list repeats, out_options o = {},
     site at = site()) const {

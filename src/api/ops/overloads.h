@@ -681,6 +681,18 @@ template <class K = as_objects> inline typename K::one cauchy_(tensor_ref self, 
     double sigma = 1, tn_generator *generator = nullptr, site at = site()) {
     return K::write(tn_cauchy_inplace_at, at, {median, sigma, generator, self.value});
 }
+struct cdist_options {
+    typedef cdist_options self_;
+    TNI_OPTION(double, p, 2)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cdist(tensor_ref x1,
+    tensor_ref x2, first_option<double> p = 2, site at = site()) {
+    return K::call(tn_cdist_at, at, {p.value, x1.value, x2.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cdist(tensor_ref x1,
+    tensor_ref x2, cdist_options o, site at = site()) {
+    return K::call(tn_cdist_at, at, {o.p, x1.value, x2.value});
+}
 template <class K = as_objects> inline typename K::one ceil(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_ceil_at, at, {o.out.value, self.value}, o.out);
@@ -1003,6 +1015,10 @@ template <class K = as_objects> inline typename K::one copysign_(tensor_ref self
     tensor_or_number other, site at = site()) {
     return K::write(tn_copysign_inplace_at, at, {nullptr, self.value, other.value, other.number});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one corrcoef(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_corrcoef_at, at, {self.value});
+}
 template <class K = as_objects> inline typename K::one cos(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_cos_at, at, {o.out.value, self.value}, o.out);
@@ -1053,6 +1069,22 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one count_nonze
 template <class K = as_objects> inline typename K::one count_nonzero(tensor_ref self,
     count_nonzero_options o, site at = site()) {
     return K::call(tn_count_nonzero_at, at, {o.out.value, o.dim.value, self.value}, o.out);
+}
+struct cov_options {
+    typedef cov_options self_;
+    TNI_OPTION(integer, correction, 1)
+    TNI_OPTION(tensor_ref, fweights, tensor_ref())
+    TNI_OPTION(tensor_ref, aweights, tensor_ref())
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cov(tensor_ref self,
+    integer correction = 1, tensor_ref fweights = tensor_ref(), tensor_ref aweights = tensor_ref(),
+    site at = site()) {
+    return K::call(tn_cov_at, at, {correction.value, fweights.value, aweights.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one cov(tensor_ref self,
+    cov_options o, site at = site()) {
+    return K::call(tn_cov_at, at, {o.correction.value, o.fweights.value, o.aweights.value,
+        self.value});
 }
 struct cross_entropy_options {
     typedef cross_entropy_options self_;
@@ -2175,6 +2207,51 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one hinge_embed
 template <class K = as_objects> TN_USE_RESULT inline typename K::one hinge_embedding_loss(tensor_ref input, tensor_ref target, hinge_embedding_loss_options o, site at = site()) {
     return K::call(tn_hinge_embedding_loss_at, at, {o.margin, o.reduction, input.value,
         target.value});
+}
+struct histc_options {
+    typedef histc_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, bins, 100)
+    TNI_OPTION(double, min, 0)
+    TNI_OPTION(double, max, 0)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one histc(tensor_ref self,
+    integer bins = 100, double min = 0, double max = 0, site at = site()) {
+    return K::call(tn_histc_at, at, {nullptr, bins.value, min, max, self.value});
+}
+template <class K = as_objects> inline typename K::one histc(tensor_ref self, histc_options o,
+    site at = site()) {
+    return K::call(tn_histc_at, at, {o.out.value, o.bins.value, o.min, o.max, self.value}, o.out);
+}
+struct histogram_options {
+    typedef histogram_options self_;
+    TNI_OPTION(tn_hist_bin_edges, out, tn_hist_bin_edges())
+    TNI_OPTION(integer, bins, 100)
+    TNI_OPTION(kept_float_list, range, float_list())
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(flag, density, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, integer bins = 100, float_list range = float_list(), tensor_ref weight = tensor_ref(), flag density = false, site at = site()) {
+    return K::call(tn_histogram_at, at, {{}, bins.value, range.value, weight.value, density.value,
+        self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, histogram_options o, site at = site()) {
+    return K::call(tn_histogram_at, at, {o.out, o.bins.value, o.range.value, o.weight.value,
+        o.density.value, self.value}, o.out);
+}
+struct histogram_bins_options {
+    typedef histogram_bins_options self_;
+    TNI_OPTION(tn_hist_bin_edges, out, tn_hist_bin_edges())
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(flag, density, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, tensor_ref bins, tensor_ref weight = tensor_ref(), flag density = false, site at = site()) {
+    return K::call(tn_histogram_bins_at, at, {{}, weight.value, density.value, self.value,
+        bins.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, tensor_ref bins, histogram_bins_options o, site at = site()) {
+    return K::call(tn_histogram_bins_at, at, {o.out, o.weight.value, o.density.value, self.value,
+        bins.value}, o.out);
 }
 struct huber_loss_options {
     typedef huber_loss_options self_;
@@ -3973,6 +4050,15 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one pairwise_di
 template <class K = as_objects> TN_USE_RESULT inline typename K::one pairwise_distance(tensor_ref x1, tensor_ref x2, pairwise_distance_options o, site at = site()) {
     return K::call(tn_pairwise_distance_at, at, {o.p, o.eps, o.keepdim.value, x1.value, x2.value});
 }
+typedef cdist_options pdist_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pdist(tensor_ref self,
+    first_option<double> p = 2, site at = site()) {
+    return K::call(tn_pdist_at, at, {p.value, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one pdist(tensor_ref self,
+    pdist_options o, site at = site()) {
+    return K::call(tn_pdist_at, at, {o.p, self.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(tensor_ref self,
     int_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
@@ -4212,6 +4298,14 @@ template <class K = as_objects> inline typename K::one remainder(tensor_ref self
 template <class K = as_objects> inline typename K::one remainder_(tensor_ref self,
     tensor_or_number other, site at = site()) {
     return K::write(tn_remainder_inplace_at, at, {nullptr, self.value, other.value, other.number});
+}
+template <class K = as_objects> inline typename K::one renorm(tensor_ref self, double p,
+    integer dim, double maxnorm, out_options o = {}, site at = site()) {
+    return K::call(tn_renorm_at, at, {o.out.value, self.value, p, dim.value, maxnorm}, o.out);
+}
+template <class K = as_objects> inline typename K::one renorm_(tensor_ref self, double p,
+    integer dim, double maxnorm, site at = site()) {
+    return K::write(tn_renorm_inplace_at, at, {nullptr, self.value, p, dim.value, maxnorm});
 }
 template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_list repeats,
     out_options o = {}, site at = site()) {
@@ -5419,6 +5513,7 @@ TNI_TN_END
 #define tn_bucketize_scalar(...) tn::bucketize<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cat(...) tn::cat<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cauchy_(...) tn::cauchy_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cdist(...) tn::cdist<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil(...) tn::ceil<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ceil_(...) tn::ceil_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_celu(...) tn::celu<tn::detail::as_c>(__VA_ARGS__)
@@ -5460,6 +5555,7 @@ TNI_TN_END
 #define tn_copysign_(...) tn::copysign_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign_scalar(...) tn::copysign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign_scalar_(...) tn::copysign_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_corrcoef(...) tn::corrcoef<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cos(...) tn::cos<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cos_(...) tn::cos_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cosh(...) tn::cosh<tn::detail::as_c>(__VA_ARGS__)
@@ -5467,6 +5563,7 @@ TNI_TN_END
 #define tn_cosine_embedding_loss(...) tn::cosine_embedding_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cosine_similarity(...) tn::cosine_similarity<tn::detail::as_c>(__VA_ARGS__)
 #define tn_count_nonzero(...) tn::count_nonzero<tn::detail::as_c>(__VA_ARGS__)
+#define tn_cov(...) tn::cov<tn::detail::as_c>(__VA_ARGS__)
 #define tn_cross_entropy(...) tn::cross_entropy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ctc_loss(...) tn::ctc_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_ctc_loss_input_grad(...) tn::ctc_loss_input_grad<tn::detail::as_c>(__VA_ARGS__)
@@ -5628,6 +5725,9 @@ TNI_TN_END
 #define tn_heaviside(...) tn::heaviside<tn::detail::as_c>(__VA_ARGS__)
 #define tn_heaviside_(...) tn::heaviside_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hinge_embedding_loss(...) tn::hinge_embedding_loss<tn::detail::as_c>(__VA_ARGS__)
+#define tn_histc(...) tn::histc<tn::detail::as_c>(__VA_ARGS__)
+#define tn_histogram(...) tn::histogram<tn::detail::as_c>(__VA_ARGS__)
+#define tn_histogram_bins(...) tn::histogram<tn::detail::as_c>(__VA_ARGS__)
 #define tn_huber_loss(...) tn::huber_loss<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot(...) tn::hypot<tn::detail::as_c>(__VA_ARGS__)
 #define tn_hypot_(...) tn::hypot_<tn::detail::as_c>(__VA_ARGS__)
@@ -5848,6 +5948,7 @@ TNI_TN_END
 #define tn_outer(...) tn::outer<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pad(...) tn::pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pairwise_distance(...) tn::pairwise_distance<tn::detail::as_c>(__VA_ARGS__)
+#define tn_pdist(...) tn::pdist<tn::detail::as_c>(__VA_ARGS__)
 #define tn_permute(...) tn::permute<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pinverse(...) tn::pinverse<tn::detail::as_c>(__VA_ARGS__)
 #define tn_pixel_shuffle(...) tn::pixel_shuffle<tn::detail::as_c>(__VA_ARGS__)
@@ -5885,6 +5986,8 @@ TNI_TN_END
 #define tn_remainder_(...) tn::remainder_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder_scalar(...) tn::remainder<tn::detail::as_c>(__VA_ARGS__)
 #define tn_remainder_scalar_(...) tn::remainder_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_renorm(...) tn::renorm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_renorm_(...) tn::renorm_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_repeat(...) tn::repeat<tn::detail::as_c>(__VA_ARGS__)
 #define tn_replication_pad(...) tn::replication_pad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_resample(...) tn::resample<tn::detail::as_c>(__VA_ARGS__)

@@ -144,6 +144,67 @@ TN_USE_RESULT TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool ke
 #define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
+/* --- covariances and correlations of variables, renorm --- */
+
+/* The covariances of variables, the rows of self, from observations, its columns. fweights:
+ * how often each observation was made; aweights: how much it counts. The products of deviations
+ * from the weighted mean are divided by the sum of weights less correction.
+ *   schema  cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)
+ *           -> Tensor
+ *   shapes  self (variables, n) or (n), fweights (n) integers, aweights (n) floating ->
+ *           (variables, variables), or () of one variable
+ *   example tn_cov(x) */
+typedef struct tn_cov_args {
+    int64_t correction;
+    tn_tensor *fweights, *aweights, *self;
+    TNI_NAMED_OPTIONS
+} tn_cov_args;
+TN_USE_RESULT TN_API tn_tensor *tn_cov_at(const char *file, int line, const tn_cov_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cov(tn_tensor *self, int64_t correction, tn_tensor *fweights,
+    tn_tensor *aweights);
+#ifndef __cplusplus
+#define tn_cov(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_cov, .correction = 1, .self = __VA_ARGS__))
+#endif
+
+/* Pearson's correlations of variables, the rows of self: their covariances over both standard
+ * deviations.
+ *   schema  corrcoef(Tensor self) -> Tensor
+ *   shapes  self (variables, n) or (n) -> (variables, variables), or ()
+ *   example tn_corrcoef(x) */
+typedef struct tn_corrcoef_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_corrcoef_args;
+TN_USE_RESULT TN_API tn_tensor *tn_corrcoef_at(const char *file, int line,
+    const tn_corrcoef_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_corrcoef(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_corrcoef(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_corrcoef, .self = __VA_ARGS__))
+#endif
+
+/* self with each part along dim whose norm of order p is above maxnorm scaled down to it.
+ *   schema  renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor
+ *   shapes  self (*) of two or more dimensions, floating or complex -> (*)
+ *   example tn_renorm(x, 2, 0, 1) */
+typedef struct tn_renorm_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    double p;
+    int64_t dim;
+    double maxnorm;
+    TNI_NAMED_OPTIONS
+} tn_renorm_args;
+TN_API tn_tensor *tn_renorm_at(const char *file, int line, const tn_renorm_args *args);
+TN_API tn_tensor *tn_renorm_inplace_at(const char *file, int line, const tn_renorm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_renorm(tn_tensor *self, double p, int64_t dim, double maxnorm);
+TN_API tn_tensor *tnp_renorm_(tn_tensor *self, double p, int64_t dim, double maxnorm);
+#ifndef __cplusplus
+#define tn_renorm(self_, p_, dim_, ...) TNI_CALL(tn_renorm, .self = self_, .p = p_, .dim = dim_, \
+    .maxnorm = __VA_ARGS__)
+#define tn_renorm_(self_, p_, dim_, ...) TNI_CALL_AS(tn_renorm_inplace_at, tn_renorm_args, \
+    .self = self_, .p = p_, .dim = dim_, .maxnorm = __VA_ARGS__)
+#endif
+
 /* --- running sums and products along one dimension, and linear recurrences --- */
 
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.
@@ -291,6 +352,104 @@ TN_API tn_min_max tn_aminmax_at(const char *file, int line, const tn_aminmax_arg
 TN_USE_RESULT TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* --- histograms of all elements: histc, histogram --- */
+
+/* How many elements lie in each of `bins` equal parts of [min, max], or of the elements' range if
+ * both are equal. NaN lies nowhere.
+ *   schema  histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
+ *   shapes  self (*) floating -> (bins)
+ *   example tn_histc(x, .bins = 8, .min = -1, .max = 1) */
+typedef struct tn_histc_args {
+    tn_tensor *out;
+    int64_t bins;
+    double min, max;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_histc_args;
+TN_API tn_tensor *tn_histc_at(const char *file, int line, const tn_histc_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_histc(tn_tensor *self, int64_t bins, double min, double max);
+#ifndef __cplusplus
+#define tn_histc(...) TNI_CALL(tn_histc, .bins = 100, .self = __VA_ARGS__)
+#endif
+
+/* How many elements lie in each of `bins` equal parts of range, or of the elements' range, and the
+ * parts' edges. With weight, the sum of the elements' weights; density: over the sum of all and the
+ * width. NaN lies nowhere.
+ *   schema  histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor?
+ *           weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
+ *   shapes  self (*) floating, weight (*) -> hist (bins), bin_edges (bins + 1)
+ *   example tn_hist_bin_edges h = tn_histogram(x, .bins = 8); */
+typedef struct tn_histogram_args {
+    tn_hist_bin_edges out;
+    int64_t bins;
+    tn_floats range;
+    tn_tensor *weight;
+    bool density;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_histogram_args;
+TN_API tn_hist_bin_edges tn_histogram_at(const char *file, int line, const tn_histogram_args *args);
+TN_USE_RESULT TN_API tn_hist_bin_edges tnp_histogram(tn_tensor *self, int64_t bins,
+    tn_floats range, tn_tensor *weight, bool density);
+#ifndef __cplusplus
+#define tn_histogram(...) TNI_CALL(tn_histogram, .bins = 100, .range = ((tn_floats){NULL, -1}), \
+    .self = __VA_ARGS__)
+#endif
+
+/* histogram with edges given, which ascend.
+ *   schema  histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool
+ *           density=False) -> (Tensor hist, Tensor bin_edges)
+ *   shapes  self (*) floating, bins (m), weight (*) -> hist (m - 1), bin_edges (m)
+ *   example tn_hist_bin_edges h = tn_histogram_bins(x, edges); */
+typedef struct tn_histogram_bins_args {
+    tn_hist_bin_edges out;
+    tn_tensor *weight;
+    bool density;
+    tn_tensor *self, *bins;
+    TNI_NAMED_OPTIONS
+} tn_histogram_bins_args;
+TN_API tn_hist_bin_edges tn_histogram_bins_at(const char *file, int line,
+    const tn_histogram_bins_args *args);
+TN_USE_RESULT TN_API tn_hist_bin_edges tnp_histogram_bins(tn_tensor *self, tn_tensor *bins,
+    tn_tensor *weight, bool density);
+#ifndef __cplusplus
+#define tn_histogram_bins(self_, ...) TNI_CALL(tn_histogram_bins, .self = self_, \
+    .bins = __VA_ARGS__)
+#endif
+
+/* --- distances between all rows of matrices: cdist, pdist --- */
+
+/* The p-norms of all differences of rows of x1 and rows of x2; batches broadcast.
+ *   schema  _cdist(Tensor x1, Tensor x2, float p=2.0) -> Tensor
+ *   shapes  x1 (.., p, m), x2 (.., r, m), float32 or float64 -> (.., p, r)
+ *   example tn_cdist(x, y, .p = 1) */
+typedef struct tn_cdist_args {
+    double p;
+    tn_tensor *x1, *x2;
+    TNI_NAMED_OPTIONS
+} tn_cdist_args;
+TN_USE_RESULT TN_API tn_tensor *tn_cdist_at(const char *file, int line, const tn_cdist_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_cdist(tn_tensor *x1, tn_tensor *x2, double p);
+#ifndef __cplusplus
+#define tn_cdist(x1_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_cdist, .p = 2, .x1 = x1_, \
+    .x2 = __VA_ARGS__))
+#endif
+
+/* The p-norms of the differences of each row and each later one.
+ *   schema  pdist(Tensor self, float p=2.0) -> Tensor
+ *   shapes  self (n, m), float32 or float64 -> (n (n - 1) / 2)
+ *   example tn_pdist(x, .p = 1) */
+typedef struct tn_pdist_args {
+    double p;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_pdist_args;
+TN_USE_RESULT TN_API tn_tensor *tn_pdist_at(const char *file, int line, const tn_pdist_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_pdist(tn_tensor *self, double p);
+#ifndef __cplusplus
+#define tn_pdist(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_pdist, .p = 2, .self = __VA_ARGS__))
 #endif
 
 /* --- quantiles of the elements along a dimension or of all, with and without NaN --- */

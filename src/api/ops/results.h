@@ -99,6 +99,21 @@ struct detail::in_objects<tn_a_tau> {
         return r;
     }
 };
+struct hist_bin_edges {
+    tensor hist, bin_edges;
+};
+template <>
+struct detail::in_objects<tn_hist_bin_edges> {
+    typedef hist_bin_edges type;
+    static type made(const tn_hist_bin_edges &c) {
+        type r = {tensor::take(c.hist), tensor::take(c.bin_edges)};
+        return r;
+    }
+    static type borrowed(const tn_hist_bin_edges &c) {
+        type r = {tensor(c.hist), tensor(c.bin_edges)};
+        return r;
+    }
+};
 struct L_info {
     tensor L, info;
 };

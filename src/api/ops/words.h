@@ -58,6 +58,9 @@ typedef struct tn_mantissa_exponent {
 typedef struct tn_a_tau {
     tn_tensor *a, *tau;
 } tn_a_tau;
+typedef struct tn_hist_bin_edges {
+    tn_tensor *hist, *bin_edges;
+} tn_hist_bin_edges;
 typedef struct tn_L_info {
     tn_tensor *L, *info;
 } tn_L_info;

@@ -1,0 +1,87 @@
+"""Statistics that are written in Python: integrals, slopes, distinct slices, histograms."""
+
+import pytest
+import tensorh as torch
+
+
+def test_cumulative_trapezoid():
+    y = torch.arange(4.0)
+    assert torch.cumulative_trapezoid(y, dx=2).tolist() == [1, 4, 9]
+    assert torch.cumulative_trapezoid(y, y * 2).tolist() == [1, 4, 9]
+    assert torch.cumulative_trapezoid(torch.zeros(0)).shape == (0,)
+    assert torch.cumulative_trapezoid(torch.zeros(3, 0)).shape == (3, 0)
+    assert torch.trapezoid(y, dx=2).item() == 9
+    with pytest.raises(RuntimeError, match="one `x` value"):
+        torch.cumulative_trapezoid(y, torch.zeros(3))
+    with pytest.raises(NotImplementedError):
+        torch.cumulative_trapezoid(torch.zeros(3, dtype=torch.bool))
+    with pytest.raises(IndexError):
+        torch.cumulative_trapezoid(torch.tensor(2.0))
+
+
+def test_gradient_is_exact_for_parabolas():
+    x = torch.tensor([0.0, 1, 3, 4, 7], dtype=torch.float64)
+    (slope,) = torch.gradient(x * x, spacing=[x], edge_order=2)
+    assert torch.allclose(slope, 2 * x)
+    (slope,) = torch.gradient(x * x, spacing=(x,))
+    assert slope.tolist() == pytest.approx([1, 2, 6, 8, 11])
+    even = torch.arange(5, dtype=torch.float64) * 0.5
+    (slope,) = torch.gradient(even * even, spacing=0.5, edge_order=2)
+    assert torch.allclose(slope, 2 * even)
+    y = torch.arange(12.0).reshape(3, 4)
+    down, across = torch.gradient(y)
+    assert down.tolist() == [[4.0] * 4] * 3 and across.tolist() == [[1.0] * 4] * 3
+    assert torch.gradient(y, dim=-1, spacing=2.0)[0].tolist() == [[0.5] * 4] * 3
+
+
+@pytest.mark.parametrize(
+    "kwargs, error",
+    [
+        ({"edge_order": 3}, RuntimeError),
+        ({"dim": (0, 0)}, RuntimeError),
+        ({"dim": 3}, IndexError),
+        ({"spacing": [1.0, 2.0, 3.0]}, RuntimeError),
+        ({"spacing": "a"}, TypeError),
+        ({"dim": 0, "edge_order": 2}, RuntimeError),
+    ],
+)
+def test_gradient_refuses(kwargs, error):
+    with pytest.raises(error):
+        torch.gradient(torch.ones(2, 3), **kwargs)
+
+
+def test_unique_slices():
+    x = torch.tensor([[2, 1], [1, 2], [2, 1]])
+    values, inverse, counts = torch.unique(x, dim=0, return_inverse=True, return_counts=True)
+    assert values.tolist() == [[1, 2], [2, 1]]
+    assert inverse.tolist() == [1, 0, 1] and counts.tolist() == [1, 2]
+    assert torch.unique(x, dim=1).tolist() == [[1, 2], [2, 1], [1, 2]]
+    y = torch.tensor([[1, 1], [1, 1], [2, 1], [1, 1]])
+    values, inverse, counts = y.unique_consecutive(True, True, dim=0)
+    assert values.tolist() == [[1, 1], [2, 1], [1, 1]]
+    assert inverse.tolist() == [0, 0, 1, 2] and counts.tolist() == [2, 1, 1]
+    assert torch.unique(torch.zeros(0, 3), dim=0).shape == (0, 3)
+    for shape, dim, error in (((0, 3), 1, RuntimeError), ((), 0, IndexError), ((2,), 1, IndexError)):
+        with pytest.raises(error):
+            torch.unique(torch.zeros(shape), dim=dim)
+
+
+def test_histogramdd():
+    x = torch.tensor([[0.0, 0], [1, 1], [1, 0.25], [2, 1]])
+    hist, edges = torch.histogramdd(x, bins=[2, 2])
+    assert hist.tolist() == [[1, 0], [1, 2]]
+    assert [e.tolist() for e in edges] == [[0, 1, 2], [0, 0.5, 1]]
+    r = torch.histogramdd(x, 2, range=[0.0, 1, 0, 1], weight=torch.arange(4.0))
+    assert r.hist.tolist() == [[0, 0], [2, 1]] and r.bin_edges[0].tolist() == [0, 0.5, 1]
+    r = torch.histogramdd(x, [torch.tensor([0.0, 2]), torch.tensor([0.0, 1])], density=True)
+    assert r.hist.tolist() == [[0.5]]
+    with pytest.raises(RuntimeError, match="size of bins"):
+        torch.histogramdd(x, bins=[2])
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        torch.histogramdd(x[0], bins=[2])
+
+
+def test_cdist_of_all_orders():
+    x, y = torch.tensor([[0.0, 3]]), torch.tensor([[4.0, 0], [0, 3]])
+    for p, wanted in ((0.0, 2), (1.0, 7), (2.0, 5), (float("inf"), 4), (3.0, 91 ** (1 / 3))):
+        assert torch.cdist(x, y, p)[0].tolist() == pytest.approx([wanted, 0])
