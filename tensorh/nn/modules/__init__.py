@@ -25,14 +25,14 @@ _ELSEWHERE = {  # classes in Python, and their files
         ),
         "lazy",
     ),
+    **dict.fromkeys(
+        (
+            "FractionalMaxPool2d", "FractionalMaxPool3d", "Upsample", "UpsamplingBilinear2d",
+            "UpsamplingNearest2d",
+        ),
+        "_upsampling",
+    ),
 }  # fmt: skip
-    "FractionalMaxPool2d": "_upsampling",
-    "FractionalMaxPool3d": "_upsampling",
-    "TripletMarginWithDistanceLoss": "loss",
-    "Upsample": "_upsampling",
-    "UpsamplingBilinear2d": "_upsampling",
-    "UpsamplingNearest2d": "_upsampling",
-}
 
 __all__ = [
     "Identity",
