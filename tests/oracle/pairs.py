@@ -54,7 +54,7 @@ POOLS = {
     "negative_slope": ["0.01", "0", "-0.5", "1", "2"], "blank": ["3", "-1", "9"], "threshold": ["0", "20", "0.5", "-1"], "Scalar:scale": ["1", "0.5", "2"],
     "input_scale": ["1", "0.5", "2"], "fill_value": ["0", "-1", "2.5", "True"], "float": ["0.0", "0.5", "1.0"],
     "Scalar": ["0", "1", "-1", "2", "0.5"], "bool": ["False", "True"], "int": ["0", "1", "-1", "2"],
-    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "reduce": ["sum", "prod", "mean", "amax", "amin", "add", "multiply"], "mode": ["reduced", "complete", "r", "full"], "side": ["None", "left", "right", "middle"],
+    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "reduce": ["sum", "prod", "mean", "amax", "amin"], "scatter_src_reduce.reduce": ["add", "multiply"], "scatter_value_reduce.reduce": ["add", "multiply"], "mode": ["reduced", "complete", "r", "full"], "side": ["None", "left", "right", "middle"],
     "source[]": ["[0]", "[-1]", "[0,1]", "[1,0]"], "destination[]": ["[0]", "[-1]", "[1,0]", "[0,2]"],
     "shape[]": ["[-1]", "[1,-1]", "[-1,1]", "[0,-1]", "[6,2]"], "size[]": ["[-1]", "[3,4]", "[2,6]", "[12]", "[2,-1]", "[0]"],
     "sizes[]": ["[-1]", "[1,-1]", "[2,3]", "[2,-1,1]"],
@@ -151,7 +151,7 @@ def pool_of(row, p):
         words = [w for w in words if w != "channels_last_3d"]
         return [None] + (["None"] if p["optional"] else []) + words
     many = "[]" if kind.endswith("[]") else ""
-    for key in (f"{kind}:{name}", name + many, kind):
+    for key in (f"{row['name']}.{name}", f"{kind}:{name}", name + many, kind):
         if key in POOLS and (many == "[]") == key.endswith("[]"):
             found = [v for v in POOLS[key] if v != "None" or p["optional"]]
             return [None] + (["None"] if p["optional"] and "None" not in found else []) + found
