@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4633  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       4759  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  5355  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  5545  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -4932,6 +4932,132 @@ typedef struct tn_nn_unflatten_forward_args {
     tn_tensor *input;
 } tn_nn_unflatten_forward_args;
 #define tn_nn_unflatten_forward(module, input) tn_forward(module, input)
+
+/* --- the layers of a Transformer (Vaswani et al --- */
+
+/* Self-attention, then a network of two Linear, each with a residue and a LayerNorm. Masks are
+ * those of MultiheadAttention.
+ *   schema  TransformerEncoderLayer(int d_model, int nhead, int dim_feedforward=2048, float
+ *           dropout=0.1, Activation activation=relu, float layer_norm_eps=1e-05, bool
+ *           batch_first=False, bool norm_first=False, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  src (S, N, d_model), or (N, S, d_model) with batch_first -> the same
+ *   example tn_nn_transformer_encoder_layer(64, 4, .norm_first = true) */
+typedef struct tn_nn_transformer_encoder_layer_args {
+    int64_t dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t d_model, nhead;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_layer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_encoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_encoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_layer(d_model_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_encoder_layer, .dim_feedforward = 2048, .dropout = 0.1, \
+    .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, .d_model = d_model_, \
+    .nhead = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_encoder_layer_self {
+    tn_module base;
+    tn_nn_transformer_encoder_layer_args o;
+    tn_module *self_attn;
+    tn_module *linear1;
+    tn_module *dropout;
+    tn_module *linear2;
+    tn_module *norm1;
+    tn_module *norm2;
+    tn_module *dropout1;
+    tn_module *dropout2;
+} tn_nn_transformer_encoder_layer_self;
+
+typedef struct tn_nn_transformer_encoder_layer_forward_args {
+    tn_tensor *src_mask, *src_key_padding_mask;
+    bool is_causal;
+    tn_module *module;
+    tn_tensor *src;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_layer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_encoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_encoder_layer_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *src_mask, tn_tensor *src_key_padding_mask, bool is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_layer_forward(module_, ...) \
+    TNI_CALL(tn_nn_transformer_encoder_layer_forward, .module = module_, .src = __VA_ARGS__)
+#endif
+
+/* Self-attention, attention to an encoder's output, then a network of two Linear, each with a
+ * residue and a LayerNorm.
+ *   schema  TransformerDecoderLayer(int d_model, int nhead, int dim_feedforward=2048, float
+ *           dropout=0.1, Activation activation=relu, float layer_norm_eps=1e-05, bool
+ *           batch_first=False, bool norm_first=False, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  tgt (T, N, d_model), memory (S, N, d_model), or N first with batch_first -> tgt's
+ *   example tn_nn_transformer_decoder_layer(64, 4, .norm_first = true) */
+typedef struct tn_nn_transformer_decoder_layer_args {
+    int64_t dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t d_model, nhead;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_layer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_decoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_decoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_layer(d_model_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_decoder_layer, .dim_feedforward = 2048, .dropout = 0.1, \
+    .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, .d_model = d_model_, \
+    .nhead = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_decoder_layer_self {
+    tn_module base;
+    tn_nn_transformer_decoder_layer_args o;
+    tn_module *self_attn;
+    tn_module *multihead_attn;
+    tn_module *linear1;
+    tn_module *dropout;
+    tn_module *linear2;
+    tn_module *norm1;
+    tn_module *norm2;
+    tn_module *norm3;
+    tn_module *dropout1;
+    tn_module *dropout2;
+    tn_module *dropout3;
+} tn_nn_transformer_decoder_layer_self;
+
+typedef struct tn_nn_transformer_decoder_layer_forward_args {
+    tn_tensor *tgt_mask, *memory_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *tgt, *memory;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_layer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_decoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_layer_forward(module_, tgt_, ...) \
+    TNI_CALL(tn_nn_transformer_decoder_layer_forward, .module = module_, .tgt = tgt_, \
+    .memory = __VA_ARGS__)
+#endif
 
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 
@@ -11122,6 +11248,188 @@ template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten
 }
 typedef rows::unflatten<detail::as_objects> unflatten;
 }
+namespace nn {
+struct transformer_encoder_layer_options {
+    typedef transformer_encoder_layer_options self_;
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_encoder_layer_forward_options {
+    typedef transformer_encoder_layer_forward_options self_;
+    TNI_OPTION(tensor_ref, src_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_encoder_layer_forward(tn_module *module, tensor_ref src, tensor_ref src_mask = tensor_ref(), tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {src_mask.value,
+        src_key_padding_mask.value, is_causal.value, module, src.value});
+}
+template <class K = as_objects> inline typename K::one transformer_encoder_layer_forward(tn_module *module, tensor_ref src, transformer_encoder_layer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {o.src_mask.value,
+        o.src_key_padding_mask.value, o.is_causal.value, module, src.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_encoder_layer : public detail::module_of<K,
+    tn_nn_transformer_encoder_layer_self> {
+  public:
+    explicit transformer_encoder_layer(integer d_model, integer nhead,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_encoder_layer_args a = {dim_feedforward.value, dropout, activation,
+            layer_norm_eps, batch_first.value, norm_first.value, bias.value, dtype, device,
+            d_model.value, nhead.value};
+        this->made(tn_nn_transformer_encoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder_layer(integer d_model, integer nhead,
+        transformer_encoder_layer_options o, site at = site::here()) {
+        const tn_nn_transformer_encoder_layer_args a = {o.dim_feedforward.value, o.dropout,
+            o.activation, o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value,
+            o.dtype, o.device, d_model.value, nhead.value};
+        this->made(tn_nn_transformer_encoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder_layer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_encoder_layer", at);
+    }
+    nn::module self_attn() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::self_attn); }
+    nn::module linear1() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::linear1); }
+    nn::module dropout() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout); }
+    nn::module linear2() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::linear2); }
+    nn::module norm1() const { return this->part_at(&tn_nn_transformer_encoder_layer_self::norm1); }
+    nn::module norm2() const { return this->part_at(&tn_nn_transformer_encoder_layer_self::norm2); }
+    nn::module dropout1() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout1); }
+    nn::module dropout2() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout2); }
+    typename K::one operator()(tensor_ref src, tensor_ref src_mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {src_mask.value,
+            src_key_padding_mask.value, is_causal.value, this->p_, src.value});
+    }
+    typename K::one operator()(tensor_ref src, transformer_encoder_layer_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {o.src_mask.value,
+            o.src_key_padding_mask.value, o.is_causal.value, this->p_, src.value});
+    }
+};
+}
+typedef rows::transformer_encoder_layer<detail::as_objects> transformer_encoder_layer;
+}
+namespace nn {
+struct transformer_decoder_layer_options {
+    typedef transformer_decoder_layer_options self_;
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_decoder_layer_forward_options {
+    typedef transformer_decoder_layer_forward_options self_;
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_decoder_layer_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(), tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {tgt_mask.value,
+        memory_mask.value, tgt_key_padding_mask.value, memory_key_padding_mask.value,
+        tgt_is_causal.value, memory_is_causal.value, module, tgt.value, memory.value});
+}
+template <class K = as_objects> inline typename K::one transformer_decoder_layer_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, transformer_decoder_layer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {o.tgt_mask.value,
+        o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+        o.tgt_is_causal.value, o.memory_is_causal.value, module, tgt.value, memory.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_decoder_layer : public detail::module_of<K,
+    tn_nn_transformer_decoder_layer_self> {
+  public:
+    explicit transformer_decoder_layer(integer d_model, integer nhead,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_decoder_layer_args a = {dim_feedforward.value, dropout, activation,
+            layer_norm_eps, batch_first.value, norm_first.value, bias.value, dtype, device,
+            d_model.value, nhead.value};
+        this->made(tn_nn_transformer_decoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder_layer(integer d_model, integer nhead,
+        transformer_decoder_layer_options o, site at = site::here()) {
+        const tn_nn_transformer_decoder_layer_args a = {o.dim_feedforward.value, o.dropout,
+            o.activation, o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value,
+            o.dtype, o.device, d_model.value, nhead.value};
+        this->made(tn_nn_transformer_decoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder_layer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_decoder_layer", at);
+    }
+    nn::module self_attn() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::self_attn); }
+    nn::module multihead_attn() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::multihead_attn); }
+    nn::module linear1() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::linear1); }
+    nn::module dropout() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout); }
+    nn::module linear2() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::linear2); }
+    nn::module norm1() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm1); }
+    nn::module norm2() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm2); }
+    nn::module norm3() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm3); }
+    nn::module dropout1() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout1); }
+    nn::module dropout2() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout2); }
+    nn::module dropout3() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout3); }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false,
+        flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {tgt_mask.value,
+            memory_mask.value, tgt_key_padding_mask.value, memory_key_padding_mask.value,
+            tgt_is_causal.value, memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        transformer_decoder_layer_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {o.tgt_mask.value,
+            o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+            o.tgt_is_causal.value, o.memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+};
+}
+typedef rows::transformer_decoder_layer<detail::as_objects> transformer_decoder_layer;
+}
 namespace optim {
 struct adam_options {
     typedef adam_options self_;
@@ -11760,6 +12068,14 @@ TNI_TN_END
 #define tn_nn_channel_shuffle(...) \
     tn::nn::rows::channel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_layer(...) \
+    tn::nn::rows::transformer_encoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_layer_forward(...) \
+    tn::nn::transformer_encoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_decoder_layer(...) \
+    tn::nn::rows::transformer_decoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_decoder_layer_forward(...) \
+    tn::nn::transformer_decoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
@@ -12208,13 +12524,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* dc19c767720d is the hash of the chapters above: who includes this refers to a symbol of
+/* 93488e38908e is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_dc19c767720d;
+TN_API const char tn_nn_layout_93488e38908e;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_dc19c767720d;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_93488e38908e;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12232,7 +12548,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_dc19c767720d = 1;
+const char tn_nn_layout_93488e38908e = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -13051,7 +13367,13 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
     return tn_part_child_at(file, line, m, name, NULL, child);
 }
 
-static bool made_put(const tn_param *p, char *args, tni_figure v) {
+static bool made_put(const tn_param *p, char *args, tni_figure v, int64_t *one) {
+    if (p->type == TN_T_INTS && one && v.kind == TNI_FIGURE_INT) {
+        const tn_ints list = tn_ints_of(one, 1);
+        *one = v.value;
+        memcpy(args + p->offset, &list, sizeof list);
+        return true;
+    }
     return tn_param_set_number(p, args,
                                v.kind == TNI_FIGURE_NONE    ? tn_none()
                                : v.kind == TNI_FIGURE_FLOAT ? tn_float(v.real)
@@ -13065,8 +13387,10 @@ static void made_inherit(const tn_module *m, const tn_gen *gen, char *args) {
     if (device) tn_param_set_number(device, args, tn_int(tni_device_option(m)));
 }
 
-static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
-                      char *args) {
+enum { MADE_LISTS = 16 };
+
+static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen, char *args,
+                      int64_t *ones) {
     tni_span item, name, value;
     const char *why = NULL;
     for (int k = 0; tni_item_next(&items, &item); k++) {
@@ -13078,7 +13402,7 @@ static bool made_args(tn_module *m, const char *what, tni_span items, const tn_g
         if (!p) return tni_row_text_error(what, item, "this option does not exist");
         if (!tni_expression(value, tni_option_number, m, &v, &why))
             return tni_row_text_error(what, item, why);
-        if (!made_put(p, args, v))
+        if (!made_put(p, args, v, k < MADE_LISTS ? ones + k : NULL))
             return tni_row_text_error(what, item, "the value has the wrong type");
     }
     return true;
@@ -13094,6 +13418,7 @@ static bool made_deep(void) {
 static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
+    int64_t ones[MADE_LISTS];
     const tn_mrow *row;
     const tn_mgen *gen;
     if (made_deep()) {
@@ -13109,7 +13434,7 @@ static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     }
     memcpy(args.at, gen->make->defaults, gen->make->args_size);
     made_inherit(m, gen->make, args.at);
-    if (!made_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
+    if (!made_args(m, m->row->parts, t->items, gen->make, args.at, ones)) return NULL;
     return tn_module_make(NULL, 0, row, args.at);
 }
 
@@ -15840,6 +16165,120 @@ TN_MODULE(
     .forward = multihead_attention_forward,
     .sample =
         "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
+
+/* src/nn/transformer.c - the layers of a Transformer (Vaswani et al */
+
+static tn_tensor *transformer_attend(tn_mframe *f, tn_module *attention, tn_module *dropout,
+                                     tn_tensor *x, tn_tensor *memory, tn_tensor *mask,
+                                     tn_tensor *padding, bool is_causal) {
+    tn_nn_multihead_attention_forward_args a;
+    tn_tensor *y;
+    if (!x) return NULL;
+    memset(&a, 0, sizeof a);
+    a.module = attention;
+    a.query = x;
+    a.key = a.value = memory ? memory : x;
+    a.attn_mask = mask;
+    a.key_padding_mask = padding;
+    a.average_attn_weights = true;
+    a.is_causal = is_causal;
+    y = tn_nn_multihead_attention_forward_at(f->path.file, f->path.line, &a).attn_output;
+    return y ? tni_forward_child(f, dropout, y) : NULL;
+}
+
+static tn_tensor *transformer_feed(tn_mframe *f, tn_module *linear1, tn_module *dropout,
+                                   tn_module *linear2, tn_module *last, tn_activation activation,
+                                   tn_tensor *x) {
+    x = x ? tni_forward_child(f, linear1, x) : NULL;
+    if (x) x = activation == TN_ACTIVATION_GELU ? tnp_gelu(x, TN_APPROXIMATE_NONE) : tnp_relu(x);
+    if (x) x = tni_forward_child(f, dropout, x);
+    if (x) x = tni_forward_child(f, linear2, x);
+    return x ? tni_forward_child(f, last, x) : NULL;
+}
+
+static tn_tensor *transformer_before(tn_mframe *f, tn_module *norm, bool norm_first, tn_tensor *x) {
+    return x && norm_first ? tni_forward_child(f, norm, x) : x;
+}
+static tn_tensor *transformer_behind(tn_mframe *f, tn_module *norm, bool norm_first, tn_tensor *x,
+                                     tn_tensor *y) {
+    tn_tensor *sum = x && y ? tnp_add(x, y, 1) : NULL;
+    return sum && !norm_first ? tni_forward_child(f, norm, sum) : sum;
+}
+
+static bool transformer_encoder_layer_forward(tn_mframe *f) {
+    TN_FORWARD(transformer_encoder_layer, s, a, f);
+    const bool first = s->o.norm_first;
+    tn_tensor *x = a->src, *y = transformer_before(f, s->norm1, first, x);
+    y = transformer_attend(f, s->self_attn, s->dropout1, y, NULL, a->src_mask,
+                           a->src_key_padding_mask, a->is_causal);
+    x = transformer_behind(f, s->norm1, first, x, y);
+    y = transformer_before(f, s->norm2, first, x);
+    y = transformer_feed(f, s->linear1, s->dropout, s->linear2, s->dropout2, s->o.activation, y);
+    return (f->out[0] = transformer_behind(f, s->norm2, first, x, y)) != NULL;
+}
+TN_MODULE(
+    transformer_encoder_layer,
+    "TransformerEncoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, "
+    "Activation activation=relu, float layer_norm_eps=1e-05, bool batch_first=False, bool "
+    "norm_first=False, bool bias=True)",
+    TN_DOC(.shapes = "src (S, N, d_model), or (N, S, d_model) with batch_first -> the same",
+           .example = "tn_nn_transformer_encoder_layer(64, 4, .norm_first = true)"),
+    .parts = "child self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, "
+             "batch_first=batch_first); "
+             "child linear1 = Linear(d_model, dim_feedforward, bias=bias); "
+             "child dropout = Dropout(dropout); "
+             "child linear2 = Linear(dim_feedforward, d_model, bias=bias); "
+             "child norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias); "
+             "child norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias); "
+             "child dropout1 = Dropout(dropout); child dropout2 = Dropout(dropout)",
+    .call = "(Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool "
+            "is_causal=False) -> Tensor",
+    .takes = "src(*, d_model)", .draws = "dropout", .forward = transformer_encoder_layer_forward,
+    .sample = "4 2 6 0.0: (3,2,4) | 4 2 6 0.0 norm_first=True activation=gelu batch_first=True: "
+              "(2,3,4) (3,3)")
+
+static bool transformer_decoder_layer_forward(tn_mframe *f) {
+    TN_FORWARD(transformer_decoder_layer, s, a, f);
+    const bool first = s->o.norm_first;
+    tn_tensor *x = a->tgt, *y = transformer_before(f, s->norm1, first, x);
+    y = transformer_attend(f, s->self_attn, s->dropout1, y, NULL, a->tgt_mask,
+                           a->tgt_key_padding_mask, a->tgt_is_causal);
+    x = transformer_behind(f, s->norm1, first, x, y);
+    y = transformer_before(f, s->norm2, first, x);
+    y = transformer_attend(f, s->multihead_attn, s->dropout2, y, a->memory, a->memory_mask,
+                           a->memory_key_padding_mask, a->memory_is_causal);
+    x = transformer_behind(f, s->norm2, first, x, y);
+    y = transformer_before(f, s->norm3, first, x);
+    y = transformer_feed(f, s->linear1, s->dropout, s->linear2, s->dropout3, s->o.activation, y);
+    return (f->out[0] = transformer_behind(f, s->norm3, first, x, y)) != NULL;
+}
+TN_MODULE(
+    transformer_decoder_layer,
+    "TransformerDecoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, "
+    "Activation activation=relu, float layer_norm_eps=1e-05, bool batch_first=False, bool "
+    "norm_first=False, bool bias=True)",
+    TN_DOC(.shapes = "tgt (T, N, d_model), memory (S, N, d_model), or N first with batch_first -> "
+                     "tgt's",
+           .example = "tn_nn_transformer_decoder_layer(64, 4, .norm_first = true)"),
+    .parts = "child self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, "
+             "batch_first=batch_first); "
+             "child multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, "
+             "bias=bias, batch_first=batch_first); "
+             "child linear1 = Linear(d_model, dim_feedforward, bias=bias); "
+             "child dropout = Dropout(dropout); "
+             "child linear2 = Linear(dim_feedforward, d_model, bias=bias); "
+             "child norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias); "
+             "child norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias); "
+             "child norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias); "
+             "child dropout1 = Dropout(dropout); child dropout2 = Dropout(dropout); "
+             "child dropout3 = Dropout(dropout)",
+    .call = "(Tensor tgt, Tensor memory, Tensor? tgt_mask=None, Tensor? memory_mask=None, Tensor? "
+            "tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool "
+            "tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
+    .takes = "tgt(*, d_model); memory(*, d_model)", .draws = "dropout",
+    .forward = transformer_decoder_layer_forward,
+    .sample = "4 2 6 0.0: (3,2,4) (5,2,4) | 4 2 6 0.0 norm_first=True activation=gelu "
+              "batch_first=True: (2,3,4) (2,5,4)")
 
 /* src/nn/conv.c - convolutions and transposed ones over lines, images and volumes */
 
@@ -20768,6 +21207,7 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
 static TNI_UNUSED const char *const tni_nn_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_nn_words_approximate[] = {"none", "tanh", NULL};
 static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
+static TNI_UNUSED const char *const tni_nn_words_activation[] = {"relu", "gelu", NULL};
 static TNI_UNUSED const char *const tni_nn_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -24628,6 +25068,141 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_unflatten) = {"Unflatten", &tni_make_unflatten,
     NULL, 0, 0, offsetof(tn_nn_unflatten_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_encoder_layer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_encoder_layer);
+static const tn_param tni_params_nn_transformer_encoder_layer[] = {
+    {"d_model", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_layer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_layer_args, nhead), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     dim_feedforward), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args, dropout),
+     0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     activation), 0, -1, tni_nn_words_activation},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     layer_norm_eps), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     batch_first), 0, -1, NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     norm_first), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_args, device), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_layer_args tni_defaults_nn_transformer_encoder_layer = {2048, 0.1, TN_ACTIVATION_RELU, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_transformer_encoder_layer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_encoder_layer = {tni_params_nn_transformer_encoder_layer,
+    &tni_defaults_nn_transformer_encoder_layer, tni_names_nn_transformer_encoder_layer, NULL, 11,
+    0, 0, 0, sizeof(tn_nn_transformer_encoder_layer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_encoder_layer_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_encoder_layer_forward_args, src), 0, -1,
+     NULL},
+    {"src_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_forward_args, src_mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_forward_args,
+     is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_layer_forward_args tni_defaults_nn_transformer_encoder_layer_forward = {NULL, NULL, false, NULL, NULL};
+static const char *const tni_names_nn_transformer_encoder_layer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_encoder_layer = {tni_params_nn_transformer_encoder_layer_forward, &tni_defaults_nn_transformer_encoder_layer_forward, tni_names_nn_transformer_encoder_layer_forward, NULL, 4, 3, 1, 0, sizeof(tn_nn_transformer_encoder_layer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_transformer_encoder_layer[] = {
+    {"self_attn", offsetof(tn_nn_transformer_encoder_layer_self, self_attn)},
+    {"linear1", offsetof(tn_nn_transformer_encoder_layer_self, linear1)},
+    {"dropout", offsetof(tn_nn_transformer_encoder_layer_self, dropout)},
+    {"linear2", offsetof(tn_nn_transformer_encoder_layer_self, linear2)},
+    {"norm1", offsetof(tn_nn_transformer_encoder_layer_self, norm1)},
+    {"norm2", offsetof(tn_nn_transformer_encoder_layer_self, norm2)},
+    {"dropout1", offsetof(tn_nn_transformer_encoder_layer_self, dropout1)},
+    {"dropout2", offsetof(tn_nn_transformer_encoder_layer_self, dropout2)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_encoder_layer) = {"TransformerEncoderLayer", &tni_make_transformer_encoder_layer, &tni_call_transformer_encoder_layer, tni_fields_transformer_encoder_layer,
+    NULL, 8, 0, offsetof(tn_nn_transformer_encoder_layer_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_decoder_layer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_decoder_layer);
+static const tn_param tni_params_nn_transformer_decoder_layer[] = {
+    {"d_model", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_layer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_layer_args, nhead), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     dim_feedforward), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args, dropout),
+     0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     activation), 0, -1, tni_nn_words_activation},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     layer_norm_eps), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     batch_first), 0, -1, NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     norm_first), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_args, device), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_layer_args tni_defaults_nn_transformer_decoder_layer = {2048, 0.1, TN_ACTIVATION_RELU, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_transformer_decoder_layer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_decoder_layer = {tni_params_nn_transformer_decoder_layer,
+    &tni_defaults_nn_transformer_decoder_layer, tni_names_nn_transformer_decoder_layer, NULL, 11,
+    0, 0, 0, sizeof(tn_nn_transformer_decoder_layer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_decoder_layer_forward[] = {
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt), 0, -1,
+     NULL},
+    {"memory", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_layer_forward_args, memory), 0,
+     -1, NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_layer_forward_args tni_defaults_nn_transformer_decoder_layer_forward = {NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_decoder_layer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_decoder_layer = {tni_params_nn_transformer_decoder_layer_forward, &tni_defaults_nn_transformer_decoder_layer_forward, tni_names_nn_transformer_decoder_layer_forward, NULL, 8, 6, 1, 0, sizeof(tn_nn_transformer_decoder_layer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 4, 5, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_transformer_decoder_layer[] = {
+    {"self_attn", offsetof(tn_nn_transformer_decoder_layer_self, self_attn)},
+    {"multihead_attn", offsetof(tn_nn_transformer_decoder_layer_self, multihead_attn)},
+    {"linear1", offsetof(tn_nn_transformer_decoder_layer_self, linear1)},
+    {"dropout", offsetof(tn_nn_transformer_decoder_layer_self, dropout)},
+    {"linear2", offsetof(tn_nn_transformer_decoder_layer_self, linear2)},
+    {"norm1", offsetof(tn_nn_transformer_decoder_layer_self, norm1)},
+    {"norm2", offsetof(tn_nn_transformer_decoder_layer_self, norm2)},
+    {"norm3", offsetof(tn_nn_transformer_decoder_layer_self, norm3)},
+    {"dropout1", offsetof(tn_nn_transformer_decoder_layer_self, dropout1)},
+    {"dropout2", offsetof(tn_nn_transformer_decoder_layer_self, dropout2)},
+    {"dropout3", offsetof(tn_nn_transformer_decoder_layer_self, dropout3)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder_layer) = {"TransformerDecoderLayer", &tni_make_transformer_decoder_layer, &tni_call_transformer_decoder_layer, tni_fields_transformer_decoder_layer,
+    NULL, 11, 0, offsetof(tn_nn_transformer_decoder_layer_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -24757,6 +25332,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_pixel_unshuffle,
         &tni_module_channel_shuffle,
         &tni_module_unflatten,
+        &tni_module_transformer_encoder_layer,
+        &tni_module_transformer_decoder_layer,
 #endif
         NULL};
     return rows;
@@ -26260,6 +26837,55 @@ TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size, tn_dty
     const tn_nn_unflatten_args a = {dtype, device, dim, unflattened_size};
     return tn_nn_unflatten_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_transformer_encoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_encoder_layer, args);
+}
+TN_API tn_module *tnp_nn_transformer_encoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_encoder_layer_args a = {dim_feedforward, dropout, activation,
+        layer_norm_eps, batch_first, norm_first, bias, dtype, device, d_model, nhead};
+    return tn_nn_transformer_encoder_layer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_encoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_encoder_layer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_encoder_layer_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *src_mask, tn_tensor *src_key_padding_mask, bool is_causal) {
+    const tn_nn_transformer_encoder_layer_forward_args a = {src_mask, src_key_padding_mask,
+        is_causal, module, src};
+    return tn_nn_transformer_encoder_layer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_decoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_decoder_layer, args);
+}
+TN_API tn_module *tnp_nn_transformer_decoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_decoder_layer_args a = {dim_feedforward, dropout, activation,
+        layer_norm_eps, batch_first, norm_first, bias, dtype, device, d_model, nhead};
+    return tn_nn_transformer_decoder_layer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_decoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_decoder_layer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_decoder_layer_forward_args a = {tgt_mask, memory_mask,
+        tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal, module,
+        tgt, memory};
+    return tn_nn_transformer_decoder_layer_forward_at(NULL, 0, &a);
+}
 
 TNI_EXTERN_C_END
 
@@ -26270,6 +26896,7 @@ TNI_EXTERN_C_END
 static TNI_UNUSED const char *const tni_optim_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_optim_words_approximate[] = {"none", "tanh", NULL};
 static TNI_UNUSED const char *const tni_optim_words_nonlinearity[] = {"tanh", "relu", NULL};
+static TNI_UNUSED const char *const tni_optim_words_activation[] = {"relu", "gelu", NULL};
 static TNI_UNUSED const char *const tni_optim_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_optim_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -27147,6 +27774,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_channel_shuffle TNI_JOIN(TN_PREFIX, tnp_nn_channel_shuffle)
 #define tn_nn_unflatten_at TNI_JOIN(TN_PREFIX, tn_nn_unflatten_at)
 #define tnp_nn_unflatten TNI_JOIN(TN_PREFIX, tnp_nn_unflatten)
+#define tn_nn_transformer_encoder_layer_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_encoder_layer_at)
+#define tnp_nn_transformer_encoder_layer TNI_JOIN(TN_PREFIX, tnp_nn_transformer_encoder_layer)
+#define tn_nn_transformer_encoder_layer_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_encoder_layer_forward_at)
+#define tnp_nn_transformer_encoder_layer_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_encoder_layer_forward)
+#define tn_nn_transformer_decoder_layer_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_decoder_layer_at)
+#define tnp_nn_transformer_decoder_layer TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder_layer)
+#define tn_nn_transformer_decoder_layer_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_decoder_layer_forward_at)
+#define tnp_nn_transformer_decoder_layer_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder_layer_forward)
 #define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
 #define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
 #define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
@@ -27197,7 +27832,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_dc19c767720d TNI_JOIN(TN_PREFIX, tn_nn_layout_dc19c767720d)
+#define tn_nn_layout_93488e38908e TNI_JOIN(TN_PREFIX, tn_nn_layout_93488e38908e)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -27600,6 +28235,14 @@ TNI_EXTERN_C_END
 #define tnp_nn_channel_shuffle (*tni_at_tnp_nn_channel_shuffle)
 #define tn_nn_unflatten_at (*tni_at_tn_nn_unflatten_at)
 #define tnp_nn_unflatten (*tni_at_tnp_nn_unflatten)
+#define tn_nn_transformer_encoder_layer_at (*tni_at_tn_nn_transformer_encoder_layer_at)
+#define tnp_nn_transformer_encoder_layer (*tni_at_tnp_nn_transformer_encoder_layer)
+#define tn_nn_transformer_encoder_layer_forward_at (*tni_at_tn_nn_transformer_encoder_layer_forward_at)
+#define tnp_nn_transformer_encoder_layer_forward (*tni_at_tnp_nn_transformer_encoder_layer_forward)
+#define tn_nn_transformer_decoder_layer_at (*tni_at_tn_nn_transformer_decoder_layer_at)
+#define tnp_nn_transformer_decoder_layer (*tni_at_tnp_nn_transformer_decoder_layer)
+#define tn_nn_transformer_decoder_layer_forward_at (*tni_at_tn_nn_transformer_decoder_layer_forward_at)
+#define tnp_nn_transformer_decoder_layer_forward (*tni_at_tnp_nn_transformer_decoder_layer_forward)
 #define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
 #define tnp_optim_adam (*tni_at_tnp_optim_adam)
 #define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
@@ -28054,6 +28697,14 @@ TNI_EXTERN_C_END
     X(tnp_nn_channel_shuffle) \
     X(tn_nn_unflatten_at) \
     X(tnp_nn_unflatten) \
+    X(tn_nn_transformer_encoder_layer_at) \
+    X(tnp_nn_transformer_encoder_layer) \
+    X(tn_nn_transformer_encoder_layer_forward_at) \
+    X(tnp_nn_transformer_encoder_layer_forward) \
+    X(tn_nn_transformer_decoder_layer_at) \
+    X(tnp_nn_transformer_decoder_layer) \
+    X(tn_nn_transformer_decoder_layer_forward_at) \
+    X(tnp_nn_transformer_decoder_layer_forward) \
     X(tn_optim_adam_at) \
     X(tnp_optim_adam) \
     X(tn_optim_adamw_at) \
@@ -28108,14 +28759,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"dc19c767720d", at, 450};
+    static const tn_exports all = {"93488e38908e", at, 458};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 450 || strcmp(e->layout, "dc19c767720d") != 0) return false;
+    if (!e || e->n != 458 || strcmp(e->layout, "93488e38908e") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -33,6 +33,7 @@
 #include "nn/init.c"
 #include "nn/activation.c"
 #include "nn/attention.c"
+#include "nn/transformer.c"
 #include "nn/conv.c"
 #include "nn/distance.c"
 #include "nn/fold.c"

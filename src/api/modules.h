@@ -4329,6 +4329,132 @@ typedef struct tn_nn_unflatten_forward_args {
 } tn_nn_unflatten_forward_args;
 #define tn_nn_unflatten_forward(module, input) tn_forward(module, input)
 
+/* --- the layers of a Transformer (Vaswani et al --- */
+
+/* Self-attention, then a network of two Linear, each with a residue and a LayerNorm. Masks are
+ * those of MultiheadAttention.
+ *   schema  TransformerEncoderLayer(int d_model, int nhead, int dim_feedforward=2048, float
+ *           dropout=0.1, Activation activation=relu, float layer_norm_eps=1e-05, bool
+ *           batch_first=False, bool norm_first=False, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  src (S, N, d_model), or (N, S, d_model) with batch_first -> the same
+ *   example tn_nn_transformer_encoder_layer(64, 4, .norm_first = true) */
+typedef struct tn_nn_transformer_encoder_layer_args {
+    int64_t dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t d_model, nhead;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_layer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_encoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_encoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_layer(d_model_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_encoder_layer, .dim_feedforward = 2048, .dropout = 0.1, \
+    .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, .d_model = d_model_, \
+    .nhead = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_encoder_layer_self {
+    tn_module base;
+    tn_nn_transformer_encoder_layer_args o;
+    tn_module *self_attn;
+    tn_module *linear1;
+    tn_module *dropout;
+    tn_module *linear2;
+    tn_module *norm1;
+    tn_module *norm2;
+    tn_module *dropout1;
+    tn_module *dropout2;
+} tn_nn_transformer_encoder_layer_self;
+
+typedef struct tn_nn_transformer_encoder_layer_forward_args {
+    tn_tensor *src_mask, *src_key_padding_mask;
+    bool is_causal;
+    tn_module *module;
+    tn_tensor *src;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_layer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_encoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_encoder_layer_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *src_mask, tn_tensor *src_key_padding_mask, bool is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_layer_forward(module_, ...) \
+    TNI_CALL(tn_nn_transformer_encoder_layer_forward, .module = module_, .src = __VA_ARGS__)
+#endif
+
+/* Self-attention, attention to an encoder's output, then a network of two Linear, each with a
+ * residue and a LayerNorm.
+ *   schema  TransformerDecoderLayer(int d_model, int nhead, int dim_feedforward=2048, float
+ *           dropout=0.1, Activation activation=relu, float layer_norm_eps=1e-05, bool
+ *           batch_first=False, bool norm_first=False, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  tgt (T, N, d_model), memory (S, N, d_model), or N first with batch_first -> tgt's
+ *   example tn_nn_transformer_decoder_layer(64, 4, .norm_first = true) */
+typedef struct tn_nn_transformer_decoder_layer_args {
+    int64_t dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t d_model, nhead;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_layer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_decoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_decoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_layer(d_model_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_decoder_layer, .dim_feedforward = 2048, .dropout = 0.1, \
+    .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, .d_model = d_model_, \
+    .nhead = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_decoder_layer_self {
+    tn_module base;
+    tn_nn_transformer_decoder_layer_args o;
+    tn_module *self_attn;
+    tn_module *multihead_attn;
+    tn_module *linear1;
+    tn_module *dropout;
+    tn_module *linear2;
+    tn_module *norm1;
+    tn_module *norm2;
+    tn_module *norm3;
+    tn_module *dropout1;
+    tn_module *dropout2;
+    tn_module *dropout3;
+} tn_nn_transformer_decoder_layer_self;
+
+typedef struct tn_nn_transformer_decoder_layer_forward_args {
+    tn_tensor *tgt_mask, *memory_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *tgt, *memory;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_layer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_decoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_layer_forward(module_, tgt_, ...) \
+    TNI_CALL(tn_nn_transformer_decoder_layer_forward, .module = module_, .tgt = tgt_, \
+    .memory = __VA_ARGS__)
+#endif
+
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)

@@ -12,6 +12,7 @@
 static const char *const schema_reduction[] = {"none", "mean", "sum", NULL};
 static const char *const schema_batch_reduction[] = {"none", "mean", "sum", "batchmean", NULL};
 static const char *const schema_approximate[] = {"none", "tanh", NULL};
+static const char *const schema_activation[] = {"relu", "gelu", NULL};
 static const char *const schema_nonlinearity[] = {"tanh", "relu", NULL};
 static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
@@ -31,6 +32,7 @@ static const char *const schema_bag_mode[] = {"sum", "mean", "max", NULL};
 static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
                                         {"Approximate", schema_approximate},
                                         {"Nonlinearity", schema_nonlinearity},
+                                        {"Activation", schema_activation},
                                         {"Rounding", schema_rounding},
                                         {"MemoryFormat", schema_format},
                                         {"PaddingMode", schema_padding},

@@ -684,6 +684,10 @@ TNI_EXAMPLE(nn_pixel_shuffle, tn_nn_pixel_shuffle(2))
 TNI_EXAMPLE(nn_pixel_unshuffle, tn_nn_pixel_unshuffle(2))
 TNI_EXAMPLE(nn_channel_shuffle, tn_nn_channel_shuffle(2))
 TNI_EXAMPLE(nn_unflatten, tn_nn_unflatten(1, TN_DIMS(2, 5)))
+TNI_EXAMPLE_C(nn_transformer_encoder_layer, tn_nn_transformer_encoder_layer(64, 4,
+    .norm_first = true))
+TNI_EXAMPLE_C(nn_transformer_decoder_layer, tn_nn_transformer_decoder_layer(64, 4,
+    .norm_first = true))
 TNI_EXAMPLE_C(optim_adam, tn_optim_adam(tn_parameters(net), .lr = 1e-3))
 TNI_EXAMPLE_C(optim_adamw, tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1))
 TNI_EXAMPLE_C(optim_asgd, tn_optim_asgd(tn_parameters(net), .lr = 0.05))

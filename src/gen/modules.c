@@ -7,6 +7,7 @@
 static TNI_UNUSED const char *const tni_nn_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_nn_words_approximate[] = {"none", "tanh", NULL};
 static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
+static TNI_UNUSED const char *const tni_nn_words_activation[] = {"relu", "gelu", NULL};
 static TNI_UNUSED const char *const tni_nn_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};
@@ -3867,6 +3868,141 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_unflatten) = {"Unflatten", &tni_make_unflatten,
     NULL, 0, 0, offsetof(tn_nn_unflatten_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_encoder_layer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_encoder_layer);
+static const tn_param tni_params_nn_transformer_encoder_layer[] = {
+    {"d_model", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_layer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_layer_args, nhead), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     dim_feedforward), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args, dropout),
+     0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     activation), 0, -1, tni_nn_words_activation},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     layer_norm_eps), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     batch_first), 0, -1, NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args,
+     norm_first), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_args, device), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_layer_args tni_defaults_nn_transformer_encoder_layer = {2048, 0.1, TN_ACTIVATION_RELU, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_transformer_encoder_layer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_encoder_layer = {tni_params_nn_transformer_encoder_layer,
+    &tni_defaults_nn_transformer_encoder_layer, tni_names_nn_transformer_encoder_layer, NULL, 11,
+    0, 0, 0, sizeof(tn_nn_transformer_encoder_layer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_encoder_layer_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_encoder_layer_forward_args, src), 0, -1,
+     NULL},
+    {"src_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_forward_args, src_mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_layer_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_layer_forward_args,
+     is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_layer_forward_args tni_defaults_nn_transformer_encoder_layer_forward = {NULL, NULL, false, NULL, NULL};
+static const char *const tni_names_nn_transformer_encoder_layer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_encoder_layer = {tni_params_nn_transformer_encoder_layer_forward, &tni_defaults_nn_transformer_encoder_layer_forward, tni_names_nn_transformer_encoder_layer_forward, NULL, 4, 3, 1, 0, sizeof(tn_nn_transformer_encoder_layer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_transformer_encoder_layer[] = {
+    {"self_attn", offsetof(tn_nn_transformer_encoder_layer_self, self_attn)},
+    {"linear1", offsetof(tn_nn_transformer_encoder_layer_self, linear1)},
+    {"dropout", offsetof(tn_nn_transformer_encoder_layer_self, dropout)},
+    {"linear2", offsetof(tn_nn_transformer_encoder_layer_self, linear2)},
+    {"norm1", offsetof(tn_nn_transformer_encoder_layer_self, norm1)},
+    {"norm2", offsetof(tn_nn_transformer_encoder_layer_self, norm2)},
+    {"dropout1", offsetof(tn_nn_transformer_encoder_layer_self, dropout1)},
+    {"dropout2", offsetof(tn_nn_transformer_encoder_layer_self, dropout2)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_encoder_layer) = {"TransformerEncoderLayer", &tni_make_transformer_encoder_layer, &tni_call_transformer_encoder_layer, tni_fields_transformer_encoder_layer,
+    NULL, 8, 0, offsetof(tn_nn_transformer_encoder_layer_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_decoder_layer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_decoder_layer);
+static const tn_param tni_params_nn_transformer_decoder_layer[] = {
+    {"d_model", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_layer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_layer_args, nhead), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     dim_feedforward), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args, dropout),
+     0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     activation), 0, -1, tni_nn_words_activation},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     layer_norm_eps), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     batch_first), 0, -1, NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args,
+     norm_first), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_layer_args, bias), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_args, device), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_layer_args tni_defaults_nn_transformer_decoder_layer = {2048, 0.1, TN_ACTIVATION_RELU, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_transformer_decoder_layer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_decoder_layer = {tni_params_nn_transformer_decoder_layer,
+    &tni_defaults_nn_transformer_decoder_layer, tni_names_nn_transformer_decoder_layer, NULL, 11,
+    0, 0, 0, sizeof(tn_nn_transformer_decoder_layer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_decoder_layer_forward[] = {
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt), 0, -1,
+     NULL},
+    {"memory", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_layer_forward_args, memory), 0,
+     -1, NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_layer_forward_args, memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_layer_forward_args tni_defaults_nn_transformer_decoder_layer_forward = {NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_decoder_layer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_decoder_layer = {tni_params_nn_transformer_decoder_layer_forward, &tni_defaults_nn_transformer_decoder_layer_forward, tni_names_nn_transformer_decoder_layer_forward, NULL, 8, 6, 1, 0, sizeof(tn_nn_transformer_decoder_layer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 4, 5, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_transformer_decoder_layer[] = {
+    {"self_attn", offsetof(tn_nn_transformer_decoder_layer_self, self_attn)},
+    {"multihead_attn", offsetof(tn_nn_transformer_decoder_layer_self, multihead_attn)},
+    {"linear1", offsetof(tn_nn_transformer_decoder_layer_self, linear1)},
+    {"dropout", offsetof(tn_nn_transformer_decoder_layer_self, dropout)},
+    {"linear2", offsetof(tn_nn_transformer_decoder_layer_self, linear2)},
+    {"norm1", offsetof(tn_nn_transformer_decoder_layer_self, norm1)},
+    {"norm2", offsetof(tn_nn_transformer_decoder_layer_self, norm2)},
+    {"norm3", offsetof(tn_nn_transformer_decoder_layer_self, norm3)},
+    {"dropout1", offsetof(tn_nn_transformer_decoder_layer_self, dropout1)},
+    {"dropout2", offsetof(tn_nn_transformer_decoder_layer_self, dropout2)},
+    {"dropout3", offsetof(tn_nn_transformer_decoder_layer_self, dropout3)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder_layer) = {"TransformerDecoderLayer", &tni_make_transformer_decoder_layer, &tni_call_transformer_decoder_layer, tni_fields_transformer_decoder_layer,
+    NULL, 11, 0, offsetof(tn_nn_transformer_decoder_layer_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -3996,6 +4132,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_pixel_unshuffle,
         &tni_module_channel_shuffle,
         &tni_module_unflatten,
+        &tni_module_transformer_encoder_layer,
+        &tni_module_transformer_decoder_layer,
 #endif
         NULL};
     return rows;
@@ -5498,6 +5636,55 @@ TN_API tn_module *tnp_nn_unflatten(int64_t dim, tn_ints unflattened_size, tn_dty
     tn_device_id device) {
     const tn_nn_unflatten_args a = {dtype, device, dim, unflattened_size};
     return tn_nn_unflatten_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_encoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_encoder_layer, args);
+}
+TN_API tn_module *tnp_nn_transformer_encoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_encoder_layer_args a = {dim_feedforward, dropout, activation,
+        layer_norm_eps, batch_first, norm_first, bias, dtype, device, d_model, nhead};
+    return tn_nn_transformer_encoder_layer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_encoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_layer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_encoder_layer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_encoder_layer_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *src_mask, tn_tensor *src_key_padding_mask, bool is_causal) {
+    const tn_nn_transformer_encoder_layer_forward_args a = {src_mask, src_key_padding_mask,
+        is_causal, module, src};
+    return tn_nn_transformer_encoder_layer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_decoder_layer_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_decoder_layer, args);
+}
+TN_API tn_module *tnp_nn_transformer_decoder_layer(int64_t d_model, int64_t nhead,
+    int64_t dim_feedforward, double dropout, tn_activation activation, double layer_norm_eps,
+    bool batch_first, bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_decoder_layer_args a = {dim_feedforward, dropout, activation,
+        layer_norm_eps, batch_first, norm_first, bias, dtype, device, d_model, nhead};
+    return tn_nn_transformer_decoder_layer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_decoder_layer_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_layer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_decoder_layer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_decoder_layer_forward_args a = {tgt_mask, memory_mask,
+        tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal, module,
+        tgt, memory};
+    return tn_nn_transformer_decoder_layer_forward_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

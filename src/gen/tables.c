@@ -8,6 +8,7 @@
 static TNI_UNUSED const char *const tni_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_words_approximate[] = {"none", "tanh", NULL};
 static TNI_UNUSED const char *const tni_words_nonlinearity[] = {"tanh", "relu", NULL};
+static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NULL};
 static TNI_UNUSED const char *const tni_words_rounding[] = {"trunc", "floor", NULL};
 static TNI_UNUSED const char *const tni_words_memory_format[] = {"contiguous_format",
     "preserve_format", "channels_last", "channels_last_3d", NULL};

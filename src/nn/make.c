@@ -360,8 +360,15 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
 
 /* --- children --------------------------------------------------------------------------------- */
 
-/* Writes the value of an expression as an option; false if the option's type cannot hold it. */
-static bool made_put(const tn_param *p, char *args, tni_figure v) {
+/* Writes the value of an expression as an option; false if the option's type cannot hold it. A list
+ * of ints becomes the value alone, which lies in *one. */
+static bool made_put(const tn_param *p, char *args, tni_figure v, int64_t *one) {
+    if (p->type == TN_T_INTS && one && v.kind == TNI_FIGURE_INT) {
+        const tn_ints list = tn_ints_of(one, 1);
+        *one = v.value;
+        memcpy(args + p->offset, &list, sizeof list);
+        return true;
+    }
     return tn_param_set_number(p, args,
                                v.kind == TNI_FIGURE_NONE    ? tn_none()
                                : v.kind == TNI_FIGURE_FLOAT ? tn_float(v.real)
@@ -376,10 +383,12 @@ static void made_inherit(const tn_module *m, const tn_gen *gen, char *args) {
     if (device) tn_param_set_number(device, args, tn_int(tni_device_option(m)));
 }
 
+enum { MADE_LISTS = 16 }; /* the options of a child among which lists may be */
+
 /* Fills args from "expr, name=expr": values without a name go to the parameters in order.
- * Expressions read m's options; `gen` describes the child's. */
-static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
-                      char *args) {
+ * Expressions read m's options; `gen` describes the child's. ones: room for lists. */
+static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen, char *args,
+                      int64_t *ones) {
     tni_span item, name, value;
     const char *why = NULL;
     for (int k = 0; tni_item_next(&items, &item); k++) {
@@ -393,7 +402,7 @@ static bool made_args(tn_module *m, const char *what, tni_span items, const tn_g
         /* Values are m's options: "bias=bias" hands one down. */
         if (!tni_expression(value, tni_option_number, m, &v, &why))
             return tni_row_text_error(what, item, why);
-        if (!made_put(p, args, v))
+        if (!made_put(p, args, v, k < MADE_LISTS ? ones + k : NULL))
             return tni_row_text_error(what, item, "the value has the wrong type");
     }
     return true;
@@ -412,6 +421,7 @@ static bool made_deep(void) {
 static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
+    int64_t ones[MADE_LISTS]; /* until the constructor has copied them */
     const tn_mrow *row;
     const tn_mgen *gen;
     if (made_deep()) {
@@ -429,7 +439,7 @@ static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     /* Defaults first, then the parent's dtype and device, then what the text says. */
     memcpy(args.at, gen->make->defaults, gen->make->args_size);
     made_inherit(m, gen->make, args.at);
-    if (!made_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
+    if (!made_args(m, m->row->parts, t->items, gen->make, args.at, ones)) return NULL;
     return tn_module_make(NULL, 0, row, args.at);
 }
 

@@ -4701,6 +4701,188 @@ template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten
 }
 typedef rows::unflatten<detail::as_objects> unflatten;
 }
+namespace nn {
+struct transformer_encoder_layer_options {
+    typedef transformer_encoder_layer_options self_;
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_encoder_layer_forward_options {
+    typedef transformer_encoder_layer_forward_options self_;
+    TNI_OPTION(tensor_ref, src_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_encoder_layer_forward(tn_module *module, tensor_ref src, tensor_ref src_mask = tensor_ref(), tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {src_mask.value,
+        src_key_padding_mask.value, is_causal.value, module, src.value});
+}
+template <class K = as_objects> inline typename K::one transformer_encoder_layer_forward(tn_module *module, tensor_ref src, transformer_encoder_layer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {o.src_mask.value,
+        o.src_key_padding_mask.value, o.is_causal.value, module, src.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_encoder_layer : public detail::module_of<K,
+    tn_nn_transformer_encoder_layer_self> {
+  public:
+    explicit transformer_encoder_layer(integer d_model, integer nhead,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_encoder_layer_args a = {dim_feedforward.value, dropout, activation,
+            layer_norm_eps, batch_first.value, norm_first.value, bias.value, dtype, device,
+            d_model.value, nhead.value};
+        this->made(tn_nn_transformer_encoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder_layer(integer d_model, integer nhead,
+        transformer_encoder_layer_options o, site at = site::here()) {
+        const tn_nn_transformer_encoder_layer_args a = {o.dim_feedforward.value, o.dropout,
+            o.activation, o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value,
+            o.dtype, o.device, d_model.value, nhead.value};
+        this->made(tn_nn_transformer_encoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder_layer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_encoder_layer", at);
+    }
+    nn::module self_attn() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::self_attn); }
+    nn::module linear1() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::linear1); }
+    nn::module dropout() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout); }
+    nn::module linear2() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::linear2); }
+    nn::module norm1() const { return this->part_at(&tn_nn_transformer_encoder_layer_self::norm1); }
+    nn::module norm2() const { return this->part_at(&tn_nn_transformer_encoder_layer_self::norm2); }
+    nn::module dropout1() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout1); }
+    nn::module dropout2() const {
+        return this->part_at(&tn_nn_transformer_encoder_layer_self::dropout2); }
+    typename K::one operator()(tensor_ref src, tensor_ref src_mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {src_mask.value,
+            src_key_padding_mask.value, is_causal.value, this->p_, src.value});
+    }
+    typename K::one operator()(tensor_ref src, transformer_encoder_layer_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_layer_forward_at, at, {o.src_mask.value,
+            o.src_key_padding_mask.value, o.is_causal.value, this->p_, src.value});
+    }
+};
+}
+typedef rows::transformer_encoder_layer<detail::as_objects> transformer_encoder_layer;
+}
+namespace nn {
+struct transformer_decoder_layer_options {
+    typedef transformer_decoder_layer_options self_;
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_decoder_layer_forward_options {
+    typedef transformer_decoder_layer_forward_options self_;
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_decoder_layer_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(), tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {tgt_mask.value,
+        memory_mask.value, tgt_key_padding_mask.value, memory_key_padding_mask.value,
+        tgt_is_causal.value, memory_is_causal.value, module, tgt.value, memory.value});
+}
+template <class K = as_objects> inline typename K::one transformer_decoder_layer_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, transformer_decoder_layer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {o.tgt_mask.value,
+        o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+        o.tgt_is_causal.value, o.memory_is_causal.value, module, tgt.value, memory.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_decoder_layer : public detail::module_of<K,
+    tn_nn_transformer_decoder_layer_self> {
+  public:
+    explicit transformer_decoder_layer(integer d_model, integer nhead,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_decoder_layer_args a = {dim_feedforward.value, dropout, activation,
+            layer_norm_eps, batch_first.value, norm_first.value, bias.value, dtype, device,
+            d_model.value, nhead.value};
+        this->made(tn_nn_transformer_decoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder_layer(integer d_model, integer nhead,
+        transformer_decoder_layer_options o, site at = site::here()) {
+        const tn_nn_transformer_decoder_layer_args a = {o.dim_feedforward.value, o.dropout,
+            o.activation, o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value,
+            o.dtype, o.device, d_model.value, nhead.value};
+        this->made(tn_nn_transformer_decoder_layer_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder_layer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_decoder_layer", at);
+    }
+    nn::module self_attn() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::self_attn); }
+    nn::module multihead_attn() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::multihead_attn); }
+    nn::module linear1() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::linear1); }
+    nn::module dropout() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout); }
+    nn::module linear2() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::linear2); }
+    nn::module norm1() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm1); }
+    nn::module norm2() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm2); }
+    nn::module norm3() const { return this->part_at(&tn_nn_transformer_decoder_layer_self::norm3); }
+    nn::module dropout1() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout1); }
+    nn::module dropout2() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout2); }
+    nn::module dropout3() const {
+        return this->part_at(&tn_nn_transformer_decoder_layer_self::dropout3); }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false,
+        flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {tgt_mask.value,
+            memory_mask.value, tgt_key_padding_mask.value, memory_key_padding_mask.value,
+            tgt_is_causal.value, memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        transformer_decoder_layer_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_layer_forward_at, at, {o.tgt_mask.value,
+            o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+            o.tgt_is_causal.value, o.memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+};
+}
+typedef rows::transformer_decoder_layer<detail::as_objects> transformer_decoder_layer;
+}
 namespace optim {
 struct adam_options {
     typedef adam_options self_;
@@ -5339,6 +5521,14 @@ TNI_TN_END
 #define tn_nn_channel_shuffle(...) \
     tn::nn::rows::channel_shuffle<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_unflatten(...) tn::nn::rows::unflatten<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_layer(...) \
+    tn::nn::rows::transformer_encoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_layer_forward(...) \
+    tn::nn::transformer_encoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_decoder_layer(...) \
+    tn::nn::rows::transformer_decoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_decoder_layer_forward(...) \
+    tn::nn::transformer_decoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()

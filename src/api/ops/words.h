@@ -13,6 +13,7 @@ typedef enum tn_reduction { TN_REDUCTION_NONE = 1, TN_REDUCTION_MEAN,
     TN_REDUCTION_SUM } tn_reduction;
 typedef enum tn_approximate { TN_APPROXIMATE_NONE = 1, TN_APPROXIMATE_TANH } tn_approximate;
 typedef enum tn_nonlinearity { TN_NONLINEARITY_TANH = 1, TN_NONLINEARITY_RELU } tn_nonlinearity;
+typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_activation;
 typedef enum tn_rounding { TN_ROUNDING_TRUNC = 1, TN_ROUNDING_FLOOR } tn_rounding;
 typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
     TN_MEMORY_FORMAT_PRESERVE_FORMAT, TN_MEMORY_FORMAT_CHANNELS_LAST,

@@ -7,7 +7,13 @@ from . import _beside
 from .module import Module
 
 _classes = {}
-_OWN = ("Sequential", "ModuleList", "Identity")  # rows that are Python classes here
+_OWN = (  # rows that are Python classes here
+    "Sequential",
+    "ModuleList",
+    "Identity",
+    "TransformerDecoderLayer",
+    "TransformerEncoderLayer",
+)
 
 
 class _Signature:
