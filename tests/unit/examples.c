@@ -14,7 +14,7 @@
 /* What the examples call their inputs. */
 static TNI_UNUSED tn_tensor *x, *y, *z, *w, *b, *a, *d, *p, *t, *v, *q, *k, *n, *mask, *index,
     *rows, *src, *low, *high, *mean, *var, *rstd, *weight, *total, *table, *tokens, *edges, *pivots,
-    *spectrum;
+    *spectrum, *g, *m;
 static TNI_UNUSED tn_tensors params, grads, buffers, averages, squares, sums, none;
 static TNI_UNUSED tn_floats step, lr, beta1, beta2, eps, momentum, dampening, decay, no, first,
     numbers;

@@ -472,7 +472,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n,
  *           onesided=True) -> Tensor
  *   shapes  self (n) or (b, n), floating or complex, window (win_length) -> (n_fft / 2 + 1,
  *           frames) or (b, n_fft / 2 + 1, frames), complex; n_fft frequencies unless onesided
- *   example tn_stft(signal, 8, .window = tn_hann_window(8)) */
+ *   example tn_stft(x, 8, .window = tn_hann_window(8)) */
 typedef struct tn_stft_args {
     int64_t hop_length, win_length;
     tn_tensor *window;

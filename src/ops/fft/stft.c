@@ -100,7 +100,7 @@ TN_OPERATOR(stft,
             TN_DOC(.shapes = "self (n) or (b, n), floating or complex, window (win_length) -> "
                              "(n_fft / 2 + 1, frames) or (b, n_fft / 2 + 1, frames), complex; "
                              "n_fft frequencies unless onesided",
-                   .example = "tn_stft(signal, 8, .window = tn_hann_window(8))",
+                   .example = "tn_stft(x, 8, .window = tn_hann_window(8))",
                    .differs = "signature: torch.stft decides what is absent by its input; so does "
                               "Python's function of that name"),
             .compose = stft_compose,
