@@ -3571,6 +3571,10 @@ static const char *const py_docs_comment[] = {
     /* linear */
     "input weight^T + bias; without bias, input weight^T.\n"
     "input (*, in), weight (out, in), bias (out) -> (*, out)",
+    /* linear_cross_entropy */
+    "cross_entropy of linear(input, linear_weight, linear_bias). Dimensions of linear_weight between\n"
+    "the first and the last are those of a loss of several dimensions.\n"
+    "input (N, D) or (D), linear_weight (C, *, D), target (N, *) int64 or (N, C, *) floating, linear_bias (C, *), weight (C) -> () or (N, *)",
     /* linear_recurrence */
     "y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).\n"
     "The first element (with reverse the last) is that of input.\n"
@@ -4727,6 +4731,7 @@ static const char *const py_docs_place[] = {
     "linalg.tensorsolve" /* linalg_tensorsolve */,
     "linalg.vector_norm" /* linalg_vector_norm */,
     "nn.functional.linear" /* linear */,
+    NULL /* linear_cross_entropy */,
     NULL /* linear_recurrence */,
     NULL /* linear_rows */,
     NULL /* linspace */,

@@ -134,16 +134,13 @@ pin_memory record_stream
 eig eigvals ldl_factor ldl_factor_ex ldl_solve
 """,
     "torch.nn": """
-AdaptiveLogSoftmaxWithLoss
 CTCLoss
-LinearCrossEntropyLoss
 SyncBatchNorm
 attention
 """,
     "torch.nn.functional": """
 ctc_loss
 grouped_mm
-linear_cross_entropy
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u

@@ -3847,6 +3847,20 @@ TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
     return tn_linear_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linear_cross_entropy_at(const char *file, int line,
+    const tn_linear_cross_entropy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linear_cross_entropy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linear_cross_entropy(tn_tensor *input, tn_tensor *linear_weight,
+    tn_tensor *target, tn_tensor *linear_bias, tn_tensor *weight, tn_reduction reduction,
+    int64_t ignore_index, double label_smoothing) {
+    const tn_linear_cross_entropy_args a = {linear_bias, weight, reduction, ignore_index,
+        label_smoothing, input, linear_weight, target};
+    return tn_linear_cross_entropy_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
     const tn_linear_recurrence_args *args) {
     tn_tensor *r;

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 540 };
+enum { TNI_ROW_COUNT = 541 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -581,6 +581,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear_recurrence);
 TN_PRIV_DECLARE(tn_row, tni_row_linear_recurrence);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);

@@ -313,3 +313,30 @@ def multilabel_soft_margin_loss(
     """The mean over classes of binary_cross_entropy_with_logits."""
     reduction = _reduction(size_average, reduce, reduction)
     return _C.multilabel_soft_margin_loss(input, target, weight, reduction)
+
+
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """cross_entropy of linear(input, linear_weight, linear_bias)."""
+    if options is not None:
+        raise NotImplementedError("linear_cross_entropy: options is supported as None alone")
+    return _C.linear_cross_entropy(
+        input,
+        linear_weight,
+        target,
+        linear_bias=linear_bias,
+        weight=weight,
+        reduction=reduction,
+        ignore_index=ignore_index,
+        label_smoothing=label_smoothing,
+    )

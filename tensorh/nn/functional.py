@@ -18,6 +18,7 @@ from ._losses import (  # noqa: F401
     huber_loss,
     kl_div,
     l1_loss,
+    linear_cross_entropy,
     margin_ranking_loss,
     mse_loss,
     multi_margin_loss,

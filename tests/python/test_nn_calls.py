@@ -354,6 +354,44 @@ def test_ctc_loss_takes_lengths_in_tuples_and_tensors():
         nn.functional.ctc_loss(p, torch.tensor([1]), (2,), (2,))
 
 
+def test_an_adaptive_softmax_is_a_distribution():
+    torch.manual_seed(0)
+    x = torch.randn(30, 8)
+    m = nn.AdaptiveLogSoftmaxWithLoss(8, 12, [2, 5, 9], div_value=2.0, head_bias=True)
+    log_p = m.log_prob(x)
+    assert log_p.shape == (30, 12) and torch.allclose(log_p.exp().sum(1), torch.ones(30))
+    assert torch.equal(m.predict(x), log_p.argmax(1))
+    target = torch.arange(30) % 12
+    output, loss = m(x, target)
+    assert torch.allclose(output, log_p.gather(1, target.unsqueeze(1)).squeeze(1))
+    assert torch.allclose(loss, -output.mean())
+    loss.backward()
+    assert all(p.grad.abs().sum() > 0 for p in m.parameters())
+    one = m(x[3], target[3])
+    assert one.output.shape == () and torch.allclose(one.output, output[3])
+    with pytest.raises(RuntimeError, match=r"Target values should be in \[0, 11\]"):
+        m(x, target + 1)
+    for cutoffs in ([], [2, 2], [0, 3], [5, 12], [2.5]):
+        with pytest.raises(ValueError, match="cutoffs should be a sequence"):
+            nn.AdaptiveLogSoftmaxWithLoss(8, 12, cutoffs)
+
+
+def test_linear_cross_entropy_is_that_of_its_logits():
+    torch.manual_seed(0)
+    x, target = torch.randn(6, 4), torch.randint(0, 3, (6, 2))
+    m = nn.LinearCrossEntropyLoss(4, 3, out_features=(2,), bias=True, reduction="none")
+    logits = m.linear(x).reshape(6, 3, 2)
+    plain = nn.functional.cross_entropy(logits, target, reduction="none")
+    assert torch.allclose(m(x, target), plain)
+    f = nn.functional.linear_cross_entropy
+    with pytest.raises(RuntimeError, match="ignore_index cannot be given where target contains"):
+        f(x, torch.ones(3, 4), torch.ones(6, 3), ignore_index=1)
+    with pytest.raises(RuntimeError, match="so input needs a batch"):
+        f(x[0], torch.ones(3, 2, 4), target[0])
+    with pytest.raises(NotImplementedError, match="options is supported as None alone"):
+        f(x, torch.ones(3, 4), target[:, 0], options=1)
+
+
 def test_a_triplet_margin_with_a_distance_of_its_own():
     x, y, z = torch.rand(3, 4, 2).unbind(0)
     own = nn.TripletMarginWithDistanceLoss(swap=True)

@@ -1147,6 +1147,33 @@ TN_USE_RESULT TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *t
     .ignore_index = -100, .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__))
 #endif
 
+/* cross_entropy of linear(input, linear_weight, linear_bias). Dimensions of linear_weight between
+ * the first and the last are those of a loss of several dimensions.
+ *   schema  linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor?
+ *           linear_bias=None, Tensor? weight=None, Reduction reduction=mean, int?
+ *           ignore_index=None, float label_smoothing=0.0) -> Tensor
+ *   shapes  input (N, D) or (D), linear_weight (C, *, D), target (N, *) int64 or (N, C, *)
+ *           floating, linear_bias (C, *), weight (C) -> () or (N, *)
+ *   example tn_linear_cross_entropy(x, w, t) */
+typedef struct tn_linear_cross_entropy_args {
+    tn_tensor *linear_bias, *weight;
+    tn_reduction reduction;
+    int64_t ignore_index;
+    double label_smoothing;
+    tn_tensor *input, *linear_weight, *target;
+    TNI_NAMED_OPTIONS
+} tn_linear_cross_entropy_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linear_cross_entropy_at(const char *file, int line,
+    const tn_linear_cross_entropy_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linear_cross_entropy(tn_tensor *input,
+    tn_tensor *linear_weight, tn_tensor *target, tn_tensor *linear_bias, tn_tensor *weight,
+    tn_reduction reduction, int64_t ignore_index, double label_smoothing);
+#ifndef __cplusplus
+#define tn_linear_cross_entropy(input_, linear_weight_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_linear_cross_entropy, .reduction = TN_REDUCTION_MEAN, .ignore_index = TN_NONE, \
+    .input = input_, .linear_weight = linear_weight_, .target = __VA_ARGS__))
+#endif
+
 /* (input - target)^2.
  *   schema  mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor
  *   shapes  input, target (*) -> () or (*)

@@ -3104,6 +3104,23 @@ template <class K = as_objects> inline typename K::one linear(tensor_ref input, 
     linear_options o, site at = site()) {
     return K::call(tn_linear_at, at, {o.out.value, o.bias.value, input.value, weight.value}, o.out);
 }
+struct linear_cross_entropy_options {
+    typedef linear_cross_entropy_options self_;
+    TNI_OPTION(tensor_ref, linear_bias, tensor_ref())
+    TNI_OPTION(tensor_ref, weight, tensor_ref())
+    TNI_OPTION(tn_reduction, reduction, TN_REDUCTION_MEAN)
+    TNI_OPTION(integer, ignore_index, TN_NONE)
+    TNI_OPTION(double, label_smoothing, 0)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one linear_cross_entropy(tensor_ref input, tensor_ref linear_weight, tensor_ref target, tensor_ref linear_bias = tensor_ref(), tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN, integer ignore_index = TN_NONE, double label_smoothing = 0, site at = site()) {
+    return K::call(tn_linear_cross_entropy_at, at, {linear_bias.value, weight.value, reduction,
+        ignore_index.value, label_smoothing, input.value, linear_weight.value, target.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one linear_cross_entropy(tensor_ref input, tensor_ref linear_weight, tensor_ref target, linear_cross_entropy_options o, site at = site()) {
+    return K::call(tn_linear_cross_entropy_at, at, {o.linear_bias.value, o.weight.value,
+        o.reduction, o.ignore_index.value, o.label_smoothing, input.value, linear_weight.value,
+        target.value});
+}
 struct linear_recurrence_options {
     typedef linear_recurrence_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -5819,6 +5836,7 @@ TNI_TN_END
 #define tn_linalg_tensorsolve(...) tn::linalg::tensorsolve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_vector_norm(...) tn::linalg::vector_norm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear(...) tn::linear<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linear_cross_entropy(...) tn::linear_cross_entropy<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear_recurrence(...) tn::linear_recurrence<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linear_rows(...) tn::linear_rows<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linspace(...) tn::linspace<tn::detail::as_c>(__VA_ARGS__)

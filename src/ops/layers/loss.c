@@ -8,6 +8,7 @@
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/layers.h"
+#include "../../api/ops/linalg.h"
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
@@ -482,6 +483,68 @@ TN_OPERATOR(
               "(4,5) (4):i64<5 None 1 sum 0.2 | "
               "(2,5,3) (2,3):i64<5 None -100 none 0.1 | (2,5,3) (2,5,3) (5) -100 mean 0.1 "
               "| (4,5) (4,5) reduction=sum | (5) ():i64<5")
+
+static bool linear_cross_entropy_fits(tn_frame *f, const tn_tensor *x, const tn_tensor *w,
+                                      const tn_tensor *bias) {
+    char size[2][128];
+    if (x->ndim != 1 && x->ndim != 2)
+        return tn_fail(f, TN_INVALID, "input has %d dimensions, expected 1 or 2", x->ndim);
+    if (w->ndim < 2)
+        return tn_fail(f, TN_INVALID, "linear_weight has %d dimensions, expected at least 2",
+                       w->ndim);
+    if (x->size[x->ndim - 1] != w->size[w->ndim - 1])
+        return tn_fail(f, TN_INVALID, "input has %lld features, but linear_weight %lld",
+                       (long long)x->size[x->ndim - 1], (long long)w->size[w->ndim - 1]);
+    if (bias && (bias->ndim != w->ndim - 1 ||
+                 memcmp(bias->size, w->size, (size_t)bias->ndim * sizeof *w->size) != 0))
+        return tn_fail(f, TN_INVALID, "linear_bias has shape %s, expected %s",
+                       tni_shape_text(size[0], sizeof size[0], bias->ndim, bias->size),
+                       tni_shape_text(size[1], sizeof size[1], w->ndim - 1, w->size));
+    return (w->ndim == 2 || x->ndim == 2) ||
+           tn_fail(f, TN_INVALID, "linear_weight has shape %s, so input needs a batch, (N, %lld)",
+                   tni_shape_text(size[0], sizeof size[0], w->ndim, w->size),
+                   (long long)x->size[0]);
+}
+static bool linear_cross_entropy_compose(tn_frame *f) {
+    TN_ARGS(linear_cross_entropy, a, f);
+    const tn_tensor *w = a->linear_weight;
+    const int64_t flat = -1;
+    int64_t size[TN_MAX_DIMS + 1];
+    int ndim = 0;
+    if (!linear_cross_entropy_fits(f, a->input, w, a->linear_bias)) return false;
+    /* logits (N, C, d1, ...) of the weights (C d1 ..., in_features) */
+    if (a->input->ndim == 2) size[ndim++] = a->input->size[0];
+    for (int d = 0; d < w->ndim - 1; d++) size[ndim++] = w->size[d];
+    tn_tensor *weight =
+                  w->ndim == 2 ? a->linear_weight : tnp_flatten(a->linear_weight, 0, w->ndim - 2),
+              *bias = a->linear_bias && w->ndim > 2
+                          ? tnp_reshape(a->linear_bias, tni_ints(&flat, 1))
+                          : a->linear_bias;
+    tn_tensor *logits = tnp_reshape(tnp_linear(a->input, weight, bias), tni_ints(size, ndim));
+    const bool classes = logits && !tni_same_shape(logits, a->target);
+    if (logits && !classes && a->ignore_index != TN_NONE)
+        return tn_fail(f, TN_INVALID,
+                       "ignore_index cannot be given where target contains probabilities");
+    return (f->out[0] = tnp_cross_entropy(logits, a->target, a->weight,
+                                          a->ignore_index == TN_NONE ? -100 : a->ignore_index,
+                                          a->reduction, a->label_smoothing)) != NULL;
+}
+/* cross_entropy of linear(input, linear_weight, linear_bias). Dimensions of linear_weight between
+ * the first and the last are those of a loss of several dimensions. */
+TN_OPERATOR(
+    linear_cross_entropy,
+    "linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? "
+    "linear_bias=None, Tensor? weight=None, Reduction reduction=mean, int? ignore_index=None, "
+    "float "
+    "label_smoothing=0.0) -> Tensor",
+    TN_DOC(.shapes =
+               "input (N, D) or (D), linear_weight (C, *, D), target (N, *) int64 or (N, C, *) "
+               "floating, linear_bias (C, *), weight (C) -> () or (N, *)",
+           .example = "tn_linear_cross_entropy(x, w, t)"),
+    .compose = linear_cross_entropy_compose, .domain = "weight:0.5..2 target:0..1",
+    .sample = "(4,3) (5,3) (4):i64<5 | (4,3) (5,3) (4):i64<5 linear_bias=(5) reduction=sum "
+              "ignore_index=1 | (4,3) (5,2,3) (4,2):i64<5 linear_bias=(5,2) reduction=none "
+              "label_smoothing=0.1 | (3) (5,3) ():i64<5 | (4,3) (5,3) (4,5)")
 
 /* --- pointwise losses ------------------------------------------------------------------------- */
 

@@ -9,7 +9,16 @@ from .module import Module
 _class_of = _rows.class_of
 
 _ELSEWHERE = {  # classes in Python, and their files
+    "AdaptiveLogSoftmaxWithLoss": "adaptive",
+    "LinearCrossEntropyLoss": "loss",
     "TripletMarginWithDistanceLoss": "loss",
+    **dict.fromkeys(
+        (
+            "FractionalMaxPool2d", "FractionalMaxPool3d", "Upsample", "UpsamplingBilinear2d",
+            "UpsamplingNearest2d",
+        ),
+        "_upsampling",
+    ),
     **dict.fromkeys(
         (
             "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -55,7 +64,7 @@ for _file in (
 
 
 def __getattr__(name):
-    if name in ("loss", "utils") or name in _ELSEWHERE:
+    if name in ("adaptive", "loss", "utils") or name in _ELSEWHERE:
         import importlib
 
         module = importlib.import_module("." + _ELSEWHERE.get(name, name), __name__)

@@ -1,5 +1,7 @@
 """torch.nn.modules.loss: the bases of a program's own losses; torch's are rows of the library."""
 
+import math
+
 from . import __getattr__  # noqa: F401
 from .module import Module
 
@@ -51,3 +53,64 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """The cross-entropy of linear(input); out_features are the dimensions of a loss that has
+    several. options is None: torch's chunks, which save memory, are not supported."""
+
+    def __init__(
+        self,
+        in_features,
+        num_classes,
+        *,
+        out_features=(),
+        bias=False,
+        device=None,
+        dtype=None,
+        reduction="mean",
+        weight=None,
+        ignore_index=None,
+        label_smoothing=0.0,
+        options=None,
+    ):
+        if weight is not None and weight.shape != (num_classes,):
+            found = tuple(weight.shape)
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {found}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(
+                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
+            )
+        super().__init__(weight=weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        width = math.prod(out_features, start=num_classes)
+        linear = __getattr__("Linear")
+        self.linear = linear(in_features, width, bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input, target):
+        """The loss of samples and their classes, or distributions over them."""
+        from ..functional import linear_cross_entropy
+
+        shape, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return linear_cross_entropy(
+            input,
+            self.linear.weight.reshape((*shape, self.linear.in_features)),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self):
+        shown = "reduction", "ignore_index", "label_smoothing", "options"
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+        ) + ", ".join(f"{name}={getattr(self, name)}" for name in shown)
