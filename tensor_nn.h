@@ -15134,7 +15134,7 @@ typedef struct state_swap {
 } state_swap;
 
 static bool state_may_swap(const char *name, const tn_tensor *t) {
-    return (!tn_is_view(t) && tn_is_leaf(t)) ||
+    return (!tn_is_view(t) && tn_is_leaf(t) && !tn_batch_depth(t)) ||
            tni_nn_error(TN_AUTOGRAD,
                         "%s is a view or a recorded result; its data cannot be replaced", name);
 }

@@ -126,6 +126,15 @@ def _leave(func, out, dim):
     return _C._unbatched(out, dim)
 
 
+def _named(kwargs, size):
+    """Tensors by keyword count samples in dimension 0."""
+    sizes = [t.shape[0] if t.dim() else None for t in _pytree.tree_leaves(kwargs)
+             if isinstance(t, _C.Tensor)]
+    if any(n != size for n in sizes):
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped "
+                         f"dimension, got sizes {[size, *sizes]} for the mapped dimension")
+
+
 def _call(func, dims, size, out_dims, randomness, args, kwargs):
     leaves, spec = _pytree.tree_flatten(args)
     named, names = _pytree.tree_flatten(kwargs)
@@ -142,9 +151,13 @@ def _call(func, dims, size, out_dims, randomness, args, kwargs):
 def _chunks(func, dims, size, chunk, out_dims, randomness, args, kwargs):
     """The same in parts of at most `chunk` samples."""
     leaves, spec = _pytree.tree_flatten(args)
-    parts = []
+    from .random import get_rng_state, set_rng_state
+
+    parts, drawn = [], get_rng_state() if randomness == "same" else None
     for first in range(0, size, chunk):
         n = min(chunk, size - first)
+        if drawn is not None:
+            set_rng_state(drawn)
         some = [t if d is None else t.narrow(d, first, n)
                 for t, d in zip(leaves, dims, strict=True)]
         named = _pytree.tree_map_only(_C.Tensor, lambda t, a=first, n=n: t.narrow(0, a, n), kwargs)
@@ -175,6 +188,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
         dims, size = _in_dims(func, in_dims, args)
+        _named(kwargs, size)
         if chunk_size is not None and size > chunk_size:
             return _chunks(func, dims, size, chunk_size, out_dims, randomness, args, kwargs)
         return _call(func, dims, size, out_dims, randomness, args, kwargs)[0]
@@ -229,7 +243,7 @@ def apply(cls, *args):
                                "Please set generate_vmap_rule=False or delete the overridden vmap "
                                "staticmethod to avoid ambiguity.")
         dims = tuple(0 if m else None for m in mine)
-        output, out_dims = cls.vmap(VmapInfo(size, "error"), dims, *whole)
+        output, out_dims = cls.vmap(VmapInfo(size, _RANDOMNESS[_C._vmap_randomness()]), dims, *whole)
     elif cls.generate_vmap_rule:
         output, out_dims = _one_by_one(cls, whole, mine, size), 0
     else:

@@ -23,7 +23,9 @@ TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     ok = tni_list_given(b, outputs, "backward") && tni_list_given(b, a->inputs, "inputs");
-    if (ok && backward_batched(outputs))
+    if (ok &&
+        (backward_batched(outputs) ||
+         (seeds && backward_batched(tn_tensors_of((tn_tensor **)(uintptr_t)seeds, outputs.n)))))
         ok =
             tni_error(b, TN_UNSUPPORTED,
                       "backward of one sample of a batch: use tn_grads, whose results are batched");

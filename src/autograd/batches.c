@@ -134,7 +134,7 @@ static bool vmap_begin(tni_block *b, const char *what, int64_t size, tn_randomne
     batch = (tni_batch *)tni_need(b, (int64_t)sizeof *batch);
     if (!batch) return false;
     batch->outer = tni_calls(b)->batch;
-    batch->number = ++tni_calls(b)->batches;
+    batch->number = tni_fetch_add_relaxed(&tni_library(b->context)->batches, (uint64_t)1) + 1;
     batch->size = size;
     batch->randomness = (int)randomness;
     batch->call = tni_vmap_call;
@@ -255,6 +255,12 @@ TN_API tn_tensor *tn_batch_each_at(const char *file, int line, tn_tensor *t) {
     return tni_leave(b, t != NULL) ? t : NULL;
 }
 
+TN_API tn_randomness tn_vmap_randomness(void) {
+    const tni_block *b = tni_here();
+    return b && tni_calls(b)->batch ? (tn_randomness)tni_calls(b)->batch->randomness
+                                    : TN_RANDOM_ERROR;
+}
+
 TN_API int tn_vmap_depth(void) {
     const tni_block *b = tni_here();
     int depth = 0;
@@ -309,13 +315,18 @@ static int64_t vmap_size(tni_block *b, tn_tensors in, const int64_t *in_dims) {
 
 static bool vmap_function(tni_block *b, tn_vmap_fn fn, tn_tensors in, const int64_t *in_dims,
                           tn_tensor **sample, tn_tensor **out, int64_t nout, void *user) {
+    const tni_batch *mine = tni_calls(b)->batch;
+    bool ok;
     for (int64_t i = 0; i < in.n; i++) {
         const int64_t dim = in_dims ? in_dims[i] : 0;
         sample[i] = dim == TN_NONE ? in.at[i] : vmap_enter(b, "tn_vmap", in.at[i], dim);
         if (dim != TN_NONE && !sample[i]) return false;
     }
-    if (!fn(sample, out, user) || b->failed)
-        return !b->failed && tni_error(b, TN_INVALID, "tn_vmap: the function failed");
+    ok = fn(sample, out, user) && !b->failed;
+    if (tni_calls(b)->batch != mine && !b->failed)
+        return tni_error(b, TN_INVALID,
+                         "tn_vmap: the function left other batches open than before");
+    if (!ok) return !b->failed && tni_error(b, TN_INVALID, "tn_vmap: the function failed");
     for (int64_t k = 0; k < nout; k++) {
         if (!out[k]) return tni_error(b, TN_INVALID, "tn_vmap: result %lld is NULL", (long long)k);
         if (!(out[k] = vmap_exit(b, "tn_vmap", out[k], 0))) return false;

@@ -23,6 +23,10 @@ static tni_watch *hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char 
     /* A stale view gets its history first: the hook stands in the list of its node. */
     if (t && !tni_belongs(b, t, caller)) return NULL;
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
+    if (t && t->flags & TNI_BATCHED) {
+        tni_error(b, TN_UNSUPPORTED, "%s: the tensor is a sample of a batch", caller);
+        return NULL;
+    }
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "%s: expected a hook and a tensor that requires grad", caller);
         return NULL;
@@ -127,6 +131,8 @@ static bool hook_retain(tni_block *b, tn_tensor *t) {
     tni_watch *w;
     if (t && !tni_belongs(b, t, "tn_retain_grad")) return false;
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return false;
+    if (t && t->flags & TNI_BATCHED)
+        return tni_error(b, TN_UNSUPPORTED, "tn_retain_grad: the tensor is a sample of a batch");
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
     /* A leaf has .grad anyway. */

@@ -69,6 +69,8 @@ static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
     if (!tni_belongs(b, t, "tn_set_grad") || (grad && !tni_belongs(b, grad, "tn_set_grad")))
         return false;
+    if (t->flags & TNI_BATCHED || (grad && grad->flags & TNI_BATCHED))
+        return tni_error(b, TN_UNSUPPORTED, "tn_set_grad: a tensor is a sample of a batch");
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient must have the tensor's shape and dtype");
@@ -101,6 +103,11 @@ TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t) {
     if (!tni_enter(b, file, line)) return false;
     if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_detach_: the tensor is NULL"));
     if (!tni_belongs(b, t, "tn_detach_")) return tni_leave(b, false);
+    if (t->flags & TNI_BATCHED) {
+        const bool ok = tn_detach_inplace_at(NULL, 0, tni_extra_there(t)->batch);
+        t->flags &= (uint16_t)~TNI_REQUIRES;
+        return tni_leave(b, ok);
+    }
     if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES) {
         tni_error(b, TN_AUTOGRAD, "Can't detach views in-place. Use detach() instead.");
         return tni_leave(b, false);

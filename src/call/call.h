@@ -13,7 +13,6 @@ typedef struct tni_call_block {
     bool sweeping;
     tn_recording *recording;
     struct tni_batch *batch; /* the innermost one that is open (vmap.c); NULL: none */
-    uint64_t batches;        /* numbers given out */
     /* With TNI_HOOK_CAST: whether the call is one of those that autocast changes, and then it is
      * made, with *ok (autocast.c); given: it has .out. */
     bool (*autocast)(tni_block *b, const tn_row *row, unsigned how, bool given, const char *file,
@@ -27,7 +26,7 @@ typedef struct tni_call_context {
     uint32_t rows_lock;    /* additions to them */
     uint32_t grad_lock;    /* publication of .grad */
     bool anomaly;
-    tni_wide backwards, hooks; /* numbers given out */
+    tni_wide backwards, hooks, batches; /* numbers given out */
 } tni_call_context;
 TNI_INLINE tni_call_context *tni_library(const tn_context *c) {
     return (tni_call_context *)(uintptr_t)c;

@@ -7,6 +7,7 @@
  * whole batches (loops over elements; rows that take leading dimensions), a view of the whole batch
  * with the strides that check found, or the row for one sample after another. All are calls of rows
  * on whole batches, so gradients are recorded there and nowhere else. */
+#include "../api/ops/creation.h"
 #include "../api/ops/shape.h"
 #include "../api/vmap.h"
 #include "whole.h"
@@ -154,6 +155,10 @@ static bool vmap_elements(vmap_lift *l) {
     return vmap_make(l, &r) && (f->inplace || vmap_give_all(l, &r));
 }
 
+static bool vmap_too_many(tn_frame *f) {
+    return tn_fail(f, TN_INVALID, "the whole batch has more than %d dimensions", (int)TN_MAX_DIMS);
+}
+
 /* --- views ------------------------------------------------------------------------------------ */
 
 /* The row on whole batches as they are: it takes any dimensions and leaves those in front. */
@@ -164,16 +169,40 @@ static bool vmap_direct(vmap_lift *l) {
     return vmap_make(l, &r) && vmap_give_all(l, &r);
 }
 
+/* Whether samples lie one behind the other, so that a view may stay within its own. */
+static bool vmap_is_apart(const tn_tensor *whole) {
+    int64_t last = 0;
+    for (int d = 1; d < whole->ndim; d++) last += (whole->size[d] - 1) * whole->stride[d];
+    return whole->size[0] < 2 || !whole->numel || whole->stride[0] > last;
+}
+
+/* A batch that is repeated, as one that is copied, if its view is to be recorded: gradients of its
+ * elements must not meet. */
+static tn_tensor *vmap_unrepeated(vmap_lift *l, tn_tensor *whole, const tn_tensor *self) {
+    if (vmap_is_apart(whole) || !(whole->flags & TNI_REQUIRES) || !(self->flags & TNI_CONTIGUOUS) ||
+        tni_state(l->f->block)->no_grad)
+        return whole;
+    for (int k = 0; k < vmap_count(l); k++) l->f->out[k]->offset -= self->offset;
+    return tnp_clone(whole, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+}
+
+static bool vmap_same_geometry(const tn_tensor *a, const tn_tensor *b) {
+    return tni_same_shape(a, b) && a->offset == b->offset &&
+           (!a->ndim || !memcmp(a->stride, b->stride, sizeof *a->stride * (size_t)a->ndim));
+}
+
 /* check found the strides of one sample; those of the whole batch have one more in front. */
-static bool vmap_view(vmap_lift *l, tn_tensor *whole) {
+static bool vmap_view(vmap_lift *l, tn_tensor *self) {
     tn_frame *f = l->f;
+    tn_tensor *whole = tni_whole_of(l->batch, self);
     bool ok = true;
+    if (f->nout == 1 && vmap_same_geometry(f->out[0], self)) return vmap_give(l, 0, whole);
+    whole = vmap_unrepeated(l, whole, self);
+    if (!whole) return false;
     for (int k = 0; ok && k < vmap_count(l); k++) {
         const tn_tensor *t = f->out[k];
         int64_t size[TN_MAX_DIMS + 1], stride[TN_MAX_DIMS + 1];
-        if (t->ndim >= TN_MAX_DIMS)
-            return tn_fail(f, TN_INVALID, "the whole batch has more than %d dimensions",
-                           (int)TN_MAX_DIMS);
+        if (t->ndim >= TN_MAX_DIMS) return vmap_too_many(f);
         size[0] = l->batch->size;
         stride[0] = whole->stride[0];
         memcpy(size + 1, t->size, (size_t)t->ndim * sizeof *size);
@@ -231,6 +260,9 @@ static bool vmap_leading_args(vmap_lift *l, int64_t *room) {
     const int ndim = vmap_ndim(l);
     vmap_args(l);
     if (gen->props & TN_PROP_LISTS && !vmap_same_ndim(l)) return false;
+    for (int i = 0; i < l->f->nin; i++) /* one element, which stands for a list of one */
+        if (l->f->in[i] && !(l->f->in[i]->flags & TNI_NUMBER) && ndim && !l->f->in[i]->ndim)
+            return false;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
         char *at = l->args + p->offset;
@@ -307,15 +339,16 @@ static bool vmap_one(vmap_lift *l, int64_t s, tn_tensor **made, int n) {
     return true;
 }
 
-/* Results of no sample: their shapes are known, unless they depend on data. */
+/* Results of no sample: their shapes are known, as they depend on no data. */
 static bool vmap_none(vmap_lift *l) {
+    tn_frame *f = l->f;
     bool ok = true;
     for (int k = 0; ok && k < vmap_count(l); k++) {
-        tn_tensor *t = l->f->out[k];
+        const tn_tensor *t = f->out[k];
         int64_t size[TN_MAX_DIMS + 1] = {0};
+        if (t->ndim >= TN_MAX_DIMS) return vmap_too_many(f);
         memcpy(size + 1, t->size, (size_t)t->ndim * sizeof *size);
-        ok = t->ndim < TN_MAX_DIMS &&
-             vmap_give(l, k, tni_new(l->f->block, t->dtype, t->ndim + 1, size));
+        ok = vmap_give(l, k, tnp_zeros(tni_ints(size, t->ndim + 1), (tn_dtype)t->dtype, t->device));
     }
     return ok;
 }
@@ -383,13 +416,16 @@ static bool vmap_draws(vmap_lift *l, bool *done) {
     return true;
 }
 
-static bool vmap_way(vmap_lift *l) {
+static bool vmap_way(vmap_lift *l, const tni_call *c) {
     tn_frame *f = l->f;
     int64_t dims[TN_MAX_DIMS];
     tn_tensor *viewed;
     bool done = false;
     if (f->ngiven && !f->inplace)
         return tn_fail(f, TN_UNSUPPORTED, "out= is not supported for batched tensors");
+    if (c->unknown_out >= 0)
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "the result's size depends on data, which differ from sample to sample");
     if (f->generator) return vmap_draws(l, &done) && (done || vmap_loop(l));
     if (f->row->rules) return vmap_may_write(l) && vmap_elements(l);
     viewed = vmap_viewed(l);
@@ -402,7 +438,7 @@ static bool vmap_way(vmap_lift *l) {
         tn_tensor *whole = f->row->batched(f, l->whole);
         if (whole || f->block->failed) return vmap_give(l, 0, whole);
     }
-    if (viewed) return vmap_view(l, tni_whole_of(l->batch, viewed));
+    if (viewed) return vmap_view(l, viewed);
     return vmap_loop(l);
 }
 
@@ -435,10 +471,14 @@ TN_PRIV bool tni_vmap_call(tni_call *c) {
     f->recording = false; /* what it calls records itself */
     if (ok) {
         tni_calls(b)->batch = l.batch->outer;
-        ok = vmap_way(&l);
+        ok = vmap_way(&l, c);
         tni_calls(b)->batch = open;
     }
-    if (ok) vmap_finish(c, vmap_count(&l), mark);
+    if (ok)
+        vmap_finish(c, vmap_count(&l), mark);
+    else
+        for (int k = 0; mark >= 0 && k < f->nout; k++) /* what goes with the scope */
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark) f->out[k] = NULL;
     if (l.memory) tni_put(b, b, l.memory, l.bytes);
     tni_end(b, mark);
     return ok;

@@ -3,6 +3,7 @@
  * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
  * fail: the tensors stay the same objects, and a failure changes nothing. */
 #include "nn.h"
+#include "../api/vmap.h"
 #include "../api/ops/creation.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/shape.h"
@@ -16,7 +17,7 @@ typedef struct state_swap {
 /* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
 static bool state_may_swap(const char *name, const tn_tensor *t) {
     /* A view shares its memory, and the tape refers to the data of a recorded result. */
-    return (!tn_is_view(t) && tn_is_leaf(t)) ||
+    return (!tn_is_view(t) && tn_is_leaf(t) && !tn_batch_depth(t)) ||
            tni_nn_error(TN_AUTOGRAD,
                         "%s is a view or a recorded result; its data cannot be replaced", name);
 }

@@ -15,6 +15,10 @@ static PyObject *py_vmap_end_batch(PyObject *self, PyObject *unused) {
     tn_vmap_end();
     Py_RETURN_NONE;
 }
+static PyObject *py_vmap_randomness(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLong(tn_vmap_randomness());
+}
 static PyObject *py_vmap_depth(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyLong_FromLong(tn_vmap_depth());
@@ -79,6 +83,7 @@ static PyObject *py_vmap_address(PyObject *self, PyObject *args) {
 static PyMethodDef py_vmap_functions[] = {
     {"_vmap_begin", py_vmap_begin_batch, METH_VARARGS, "opens a batch of that many samples"},
     {"_vmap_end", py_vmap_end_batch, METH_NOARGS, "closes the batch that was opened last"},
+    {"_vmap_randomness", py_vmap_randomness, METH_NOARGS, "of the innermost batch"},
     {"_vmap_depth", py_vmap_depth, METH_NOARGS, "how many batches are open"},
     {"_batched", py_vmap_batched, METH_VARARGS, "one sample of a tensor whose dim counts them"},
     {"_unbatched", py_vmap_unbatched, METH_VARARGS, "all samples, counted by a new dim"},

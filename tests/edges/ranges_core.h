@@ -277,7 +277,7 @@ static bool vmap_size(int64_t v) {
     return ok;
 }
 static bool vmap_randomness(int64_t v) {
-    const bool ok = tn_vmap_begin(2, (tn_randomness)as_int(v));
+    const bool ok = tn_vmap_begin(2, (tn_randomness)as_int(v)) && tn_vmap_randomness() == v;
     CHECK_EQ(tn_vmap_end(), ok);
     return ok;
 }

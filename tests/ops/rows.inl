@@ -17,16 +17,12 @@ DIFFERS("operator", "avg_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "avg_pool3d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
-DIFFERS("operator", "bartlett_window", "parameter periodic", false, "",
-        "one row for torch's overloads with and without it")
 DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
         "what is overwritten by draws has gradient zero; in complex the draws are real")
 DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", false, "",
         "before reduction, as in torch's schema")
 DIFFERS("operator", "binomial", "gradcheck", false, "",
         "the gradient is zero, as torch's")
-DIFFERS("operator", "blackman_window", "parameter periodic", false, "",
-        "one row for torch's overloads with and without it")
 DIFFERS("operator", "blackman_window", "result 0", false, "2 periodic=False",
         "torch's float32 leaves 1e-8 where the terms cancel")
 DIFFERS("operator", "cdist", "signature", false, "",
@@ -103,14 +99,6 @@ DIFFERS("operator", "fused_step", "signature", false, "",
         "torch has no such function")
 DIFFERS("operator", "grid_sample", "parameter align_corners", false, "",
         "None stands for False there")
-DIFFERS("operator", "hamming_window", "parameter periodic", false, "",
-        "one row for torch's overloads with and without it")
-DIFFERS("operator", "hamming_window", "parameter alpha", false, "",
-        "the same")
-DIFFERS("operator", "hamming_window", "parameter beta", false, "",
-        "the same")
-DIFFERS("operator", "hann_window", "parameter periodic", false, "",
-        "one row for torch's overloads with and without it")
 DIFFERS("operator", "hardsigmoid", "grad", false, "",
         "torch's 1/6 is rounded to float32")
 DIFFERS("operator", "histc", "gradcheck", false, "",
@@ -139,10 +127,6 @@ DIFFERS("operator", "interpolate", "parameter recompute_scale_factor", false, ""
         "None stands for False there")
 DIFFERS("operator", "istft", "signature", false, "",
         "torch.istft decides what is absent by its input; so does Python's function of that name")
-DIFFERS("operator", "kaiser_window", "parameter periodic", false, "",
-        "one row for torch's overloads with and without it")
-DIFFERS("operator", "kaiser_window", "parameter beta", false, "",
-        "the same")
 DIFFERS("operator", "kl_div", "grad of tensor 1", true, "",
         "torch's is NaN where target is 0")
 DIFFERS("operator", "kl_div", "parameter log_target", false, "",
@@ -209,15 +193,9 @@ DIFFERS("operator", "matrix_exp", "call", false, "",
         "not of 16-bit floats, as every factorization")
 DIFFERS("operator", "max_pool1d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
-DIFFERS("operator", "max_pool1d_with_indices", "parameter stride", false, "",
-        "[] there and None here: as the kernel")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
-DIFFERS("operator", "max_pool2d_with_indices", "parameter stride", false, "",
-        "[] there and None here: as the kernel")
 DIFFERS("operator", "max_pool3d", "parameter stride", false, "",
-        "[] there and None here: as the kernel")
-DIFFERS("operator", "max_pool3d_with_indices", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "max_unpool1d", "gradcheck", false, "",
         "of elements at one place the last one stays")

@@ -48,6 +48,8 @@ def written(value):
         return "required"
     if isinstance(value, (tuple, list)):
         return "[" + ",".join(written(v) for v in value) + "]"
+    if callable(value):  # an address would be another in each run
+        return f"<{value.__name__}>"
     return repr(value).replace(" ", "")
 
 

@@ -234,8 +234,7 @@ TN_OPERATOR(max_pool1d_with_indices,
             "indices)",
             TN_DOC(.shapes = "self (N, C, L) or (C, L) -> result, indices: (N, C, L') or (C, L')",
                    .example = "tn_result_indices m = "
-                              "tn_max_pool1d_with_indices(x, TN_DIMS(2));",
-                   .differs = "parameter stride: [] there and None here: as the kernel"),
+                              "tn_max_pool1d_with_indices(x, TN_DIMS(2));"),
             .forms = TN_OUT, .needs = "indices", .check = max_pool1d_with_indices_check,
             .run = max_pool1d_with_indices_run, .grad = max_pool1d_with_indices_grad,
             .sample = "(2,3,8) [2] | (2,9) [3] [2] [1] | (1,2,9) [2] dilation=[2] | (1,2,8) [3] "
@@ -250,8 +249,7 @@ TN_OPERATOR(max_pool2d_with_indices,
             TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> result, indices: (N, C, H', W') or "
                              "(C, H', W')",
                    .example = "tn_result_indices m = "
-                              "tn_max_pool2d_with_indices(x, TN_DIMS(2, 2));",
-                   .differs = "parameter stride: [] there and None here: as the kernel"),
+                              "tn_max_pool2d_with_indices(x, TN_DIMS(2, 2));"),
             .forms = TN_OUT, .needs = "indices", .check = max_pool2d_with_indices_check,
             .run = max_pool2d_with_indices_run, .grad = max_pool2d_with_indices_grad,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (2,2,7,7) [3,2] stride=[2,1] padding=[1,0] "
@@ -269,8 +267,7 @@ TN_OPERATOR(max_pool3d_with_indices,
             TN_DOC(.shapes = "self (N, C, D, H, W) or (C, D, H, W) -> result, indices: (N, C, D', "
                              "H', W') or (C, D', H', W')",
                    .example = "tn_result_indices m = "
-                              "tn_max_pool3d_with_indices(x, TN_DIMS(2));",
-                   .differs = "parameter stride: [] there and None here: as the kernel"),
+                              "tn_max_pool3d_with_indices(x, TN_DIMS(2));"),
             .forms = TN_OUT, .needs = "indices", .check = max_pool3d_with_indices_check,
             .run = max_pool3d_with_indices_run, .grad = max_pool3d_with_indices_grad,
             .sample = "(2,3,4,6,4) [2] | (2,5,4,7) [3,2,2] stride=[2,1,2] padding=[1,0,1] | "

@@ -184,11 +184,24 @@ static bool squeeze_check(tn_frame *f) {
         if (v.size[d] == 1) tni_geometry_remove(&v, d);
     return tni_announce_geometry(f, 0, &v);
 }
+/* Sizes of the result for all samples; false: too many dimensions. */
+static bool view_whole_sizes(const tn_frame *f, const tn_tensor *whole, int64_t *sizes) {
+    const tn_tensor *y = f->out[0];
+    sizes[0] = whole->size[0];
+    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
+    return y->ndim < TN_MAX_DIMS;
+}
+static tn_tensor *squeeze_batched(tn_frame *f, tn_tensor *const *whole) {
+    int64_t sizes[TN_MAX_DIMS + 1];
+    view_whole_sizes(f, whole[0], sizes);
+    return tnp_view(whole[0], tni_ints(sizes, f->out[0]->ndim + 1));
+}
 /* self without its dimensions of size 1. A view. */
 TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)",
             TN_DOC(.shapes = "self (1, 3, 1) -> (3)", .example = "tn_squeeze(x)"),
             .check = squeeze_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)")
+            .grad = view_reshape_grad, .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)",
+            .batched = TN_BATCHED(squeeze_batched))
 
 static bool squeeze_dim_check(tn_frame *f) {
     TN_ARGS(squeeze_dim, a, f);
@@ -259,14 +272,6 @@ TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
             .batched = TN_BATCHED(unsqueeze_batched))
 
 /* --- expand ----------------------------------------------------------------------------------- */
-
-/* Sizes of the result for all samples; false: too many dimensions. */
-static bool view_whole_sizes(const tn_frame *f, const tn_tensor *whole, int64_t *sizes) {
-    const tn_tensor *y = f->out[0];
-    sizes[0] = whole->size[0];
-    memcpy(sizes + 1, y->size, (size_t)y->ndim * sizeof *sizes);
-    return y->ndim < TN_MAX_DIMS;
-}
 
 static bool expand_check(tn_frame *f) {
     TN_ARGS(expand, a, f);
