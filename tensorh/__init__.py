@@ -40,8 +40,6 @@ _LAZY_NAMES = {
     "will_it_fit": "_plan",
 } | dict.fromkeys(
     (
-        "cosine_similarity",
-        "pairwise_distance",
     ),
     "nn.functional",
 ) | dict.fromkeys(

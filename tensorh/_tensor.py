@@ -335,7 +335,8 @@ dsplit fill_diagonal_ fliplr flipud float_power float_power_ ger hsplit index_co
 index_fill index_fill_ inner is_nonzero is_same_size istft kron lu msort nanmean nansum narrow_copy
 new_empty_strided resize_ resize_as_
 polygamma polygamma_ positive put put_ random_ ravel repeat_interleave reshape_as rot90
-select_scatter slice_scatter stft sum_to_size take tensor_split tile trace unique unique_consecutive vdot
+select_scatter slice_scatter stft sum_to_size take tensor_split tile trace unique
+unique_consecutive vdot
 view_as vsplit where
 """.split()
 

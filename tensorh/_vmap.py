@@ -243,7 +243,8 @@ def apply(cls, *args):
                                "Please set generate_vmap_rule=False or delete the overridden vmap "
                                "staticmethod to avoid ambiguity.")
         dims = tuple(0 if m else None for m in mine)
-        output, out_dims = cls.vmap(VmapInfo(size, _RANDOMNESS[_C._vmap_randomness()]), dims, *whole)
+        info = VmapInfo(size, _RANDOMNESS[_C._vmap_randomness()])
+        output, out_dims = cls.vmap(info, dims, *whole)
     elif cls.generate_vmap_rule:
         output, out_dims = _one_by_one(cls, whole, mine, size), 0
     else:

@@ -20,8 +20,7 @@ static tni_batch *vmap_innermost(tni_block *b, tn_tensors a, tn_tensors c) {
     tni_batch *batch = tni_calls(b)->batch;
     for (int64_t i = 0; i < a.n + c.n; i++) {
         const tn_tensor *t = i < a.n ? a.at[i] : c.at[i - a.n];
-        if (t && t->flags & TNI_BATCHED && tni_extra_there(t)->batch_number > number)
-            number = tni_extra_there(t)->batch_number;
+        if (t && tni_batch_number(t) > number) number = tni_batch_number(t);
     }
     while (batch && batch->number != number) batch = batch->outer;
     if (!batch) tni_error(b, TN_INVALID, "a tensor is of a batch that has ended in this thread");
@@ -30,9 +29,6 @@ static tni_batch *vmap_innermost(tni_block *b, tn_tensors a, tn_tensors c) {
 
 /* --- batches within the one whose samples are taken together: seeds may be of some ------------ */
 
-static uint64_t batches_number(const tn_tensor *t) {
-    return t->flags & TNI_BATCHED ? tni_extra_there(t)->batch_number : 0;
-}
 static const tni_batch *batches_of_number(const tni_block *b, uint64_t number) {
     const tni_batch *at = tni_calls(b)->batch;
     while (at && at->number != number) at = at->outer;
@@ -43,18 +39,18 @@ static const tni_batch *batches_of_number(const tni_block *b, uint64_t number) {
  * recursion is as deep as batches nest. */
 static tn_tensor *batches_without(tni_block *b, const tni_batch *batch, tn_tensor *t) {
     const tni_batch *inner;
-    if (batches_number(t) <= batch->number) return vmap_repeated(batch, t);
-    inner = batches_of_number(b, batches_number(t));
-    t = inner ? batches_without(b, batch, tni_extra_there(t)->batch) : NULL;
+    if (tni_batch_number(t) <= batch->number) return vmap_repeated(batch, t);
+    inner = batches_of_number(b, tni_batch_number(t));
+    t = inner ? batches_without(b, batch, tni_batch_of_sample(t)) : NULL;
     t = t ? tnp_transpose(t, 0, 1) : NULL;
     return t ? tni_sample_of(b, inner, t) : NULL;
 }
 /* The way back. */
 static tn_tensor *batches_within(tni_block *b, const tni_batch *batch, tn_tensor *t) {
     const tni_batch *inner;
-    if (batches_number(t) <= batch->number) return tni_sample_of(b, batch, t);
-    inner = batches_of_number(b, batches_number(t));
-    t = inner ? tnp_transpose(tni_extra_there(t)->batch, 0, 1) : NULL;
+    if (tni_batch_number(t) <= batch->number) return tni_sample_of(b, batch, t);
+    inner = batches_of_number(b, tni_batch_number(t));
+    t = inner ? tnp_transpose(tni_batch_of_sample(t), 0, 1) : NULL;
     t = t ? batches_within(b, batch, t) : NULL;
     return t ? tni_sample_of(b, inner, t) : NULL;
 }
@@ -281,7 +277,7 @@ TN_API bool tn_is_batched(const tn_tensor *t) {
 TN_API int tn_batch_depth(const tn_tensor *t) {
     int depth = 0;
     if (!tni_there(t, "tn_batch_depth")) return 0;
-    for (; t->flags & TNI_BATCHED; t = tni_extra_there(t)->batch) depth++;
+    while ((t = tni_batch_of_sample(t)) != NULL) depth++;
     return depth;
 }
 

@@ -3,7 +3,7 @@
 
 /* One sample requires grad if the whole batch does. */
 static bool leaf_of_batch(tn_tensor *t, bool requires_grad) {
-    if (!tn_requires_grad_at(NULL, 0, tni_extra_there(t)->batch, requires_grad)) return false;
+    if (!tn_requires_grad_at(NULL, 0, tni_batch_of_sample(t), requires_grad)) return false;
     t->flags =
         (uint16_t)((t->flags & ~(unsigned)TNI_REQUIRES) | (requires_grad ? TNI_REQUIRES : 0));
     return true;
@@ -104,7 +104,7 @@ TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t) {
     if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_detach_: the tensor is NULL"));
     if (!tni_belongs(b, t, "tn_detach_")) return tni_leave(b, false);
     if (t->flags & TNI_BATCHED) {
-        const bool ok = tn_detach_inplace_at(NULL, 0, tni_extra_there(t)->batch);
+        const bool ok = tn_detach_inplace_at(NULL, 0, tni_batch_of_sample(t));
         t->flags &= (uint16_t)~TNI_REQUIRES;
         return tni_leave(b, ok);
     }

@@ -44,9 +44,7 @@ static bool vmap_find(vmap_lift *l) {
     l->batch = tni_calls(f->block)->batch;
     if (f->generator) number = l->batch->number;
     for (int i = 0; i < f->nin; i++)
-        if (f->in[i] && f->in[i]->flags & TNI_BATCHED &&
-            tni_extra_there(f->in[i])->batch_number > number)
-            number = tni_extra_there(f->in[i])->batch_number;
+        if (f->in[i] && tni_batch_number(f->in[i]) > number) number = tni_batch_number(f->in[i]);
     while (l->batch && l->batch->number != number) l->batch = l->batch->outer;
     for (int i = 0; l->batch && i < f->nin; i++) l->whole[i] = tni_whole_of(l->batch, f->in[i]);
     return l->batch ||

@@ -487,9 +487,18 @@ TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t); /* t has some */
+/* The batch that t is a sample of, and its number; NULL and 0: of none. */
+TNI_INLINE tn_tensor *tni_batch_of_sample(const tn_tensor *t) {
+    const tni_extra *e = TNI_UNLIKELY(t->flags & TNI_BATCHED) ? tni_extra_there(t) : NULL;
+    return e ? e->batch : NULL;
+}
+TNI_INLINE uint64_t tni_batch_number(const tn_tensor *t) {
+    const tni_extra *e = TNI_UNLIKELY(t->flags & TNI_BATCHED) ? tni_extra_there(t) : NULL;
+    return e ? e->batch_number : 0;
+}
 /* All samples of a batched tensor; of another tensor, itself. */
 TNI_INLINE tn_tensor *tni_all_of(const tn_tensor *t) {
-    while (TNI_UNLIKELY(t->flags & TNI_BATCHED)) t = tni_extra_there(t)->batch;
+    for (const tn_tensor *up; (up = tni_batch_of_sample(t)) != NULL;) t = up;
     return (tn_tensor *)(uintptr_t)t;
 }
 

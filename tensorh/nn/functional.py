@@ -31,7 +31,7 @@ from ._losses import (  # noqa: F401
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from ._pooling import (
+from ._pooling import (  # noqa: F401
     adaptive_max_pool1d,
     adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d,

@@ -1,6 +1,7 @@
 """Statistics that are written in Python: integrals, slopes, distinct slices, histograms."""
 
 import pytest
+
 import tensorh as torch
 
 
@@ -61,7 +62,8 @@ def test_unique_slices():
     assert values.tolist() == [[1, 1], [2, 1], [1, 1]]
     assert inverse.tolist() == [0, 0, 1, 2] and counts.tolist() == [2, 1, 1]
     assert torch.unique(torch.zeros(0, 3), dim=0).shape == (0, 3)
-    for shape, dim, error in (((0, 3), 1, RuntimeError), ((), 0, IndexError), ((2,), 1, IndexError)):
+    wrong = ((0, 3), 1, RuntimeError), ((), 0, IndexError), ((2,), 1, IndexError)
+    for shape, dim, error in wrong:
         with pytest.raises(error):
             torch.unique(torch.zeros(shape), dim=dim)
 

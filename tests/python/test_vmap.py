@@ -278,6 +278,45 @@ def test_errors(call, error, text):
     assert close(torch.vmap(torch.neg)(X), -X)
 
 
+def test_what_a_sample_refuses():
+    """What would be lost, or be of no use behind the batch, is an error."""
+    w = torch.ones(4, requires_grad=True)
+
+    def hooked(a):
+        a = a.detach().requires_grad_()
+        a.register_hook(lambda g: g * 10)
+        return a
+
+    def replaced(a):
+        b = torch.zeros(4, dtype=a.dtype)
+        b.data = a
+        return b
+
+    for f, text in ((hooked, "sample of a batch"), (replaced, "sample of a batch"),
+                    (lambda a: (w * 2).backward(a) or a, "grads"),
+                    (lambda a: setattr(w, "grad", a.float()) or a, "sample of a batch")):
+        with pytest.raises(RuntimeError, match=text):
+            torch.vmap(f)(X)
+    assert w.grad is None and close(w + 1, torch.full((4,), 2.0))
+
+
+def test_odd_samples():
+    one = torch.vmap(lambda a, i: a.gather(0, i))(X, torch.tensor([0, 1, 2]))
+    assert close(one, X.gather(1, torch.tensor([[0], [1], [2]]))[:, 0])
+    got = torch.vmap(lambda a: func.grad(lambda w: (w.squeeze() * a).sum())(X[:1]))(X)
+    assert close(got, X[:, None])
+    x = X.clone().requires_grad_()
+    assert not torch.vmap(lambda a: (a * 2).detach_())(x).requires_grad
+    none = torch.vmap(lambda a: a.sort().values)(X[:0])
+    assert none.shape == (0, 4) and none.dtype == X.dtype
+    rows = torch.vmap(lambda a: a * 0 + torch.rand(4), randomness="same", chunk_size=2)(X)
+    assert torch.equal(rows[0], rows[2])
+    with pytest.raises(ValueError, match="same size in the mapped dimension"):
+        torch.vmap(lambda a, b: a + b, chunk_size=2)(X, b=torch.ones(5))
+    with pytest.raises(RuntimeError, match="depends on data"):
+        torch.vmap(lambda a: F.one_hot(a.long()))(X)
+
+
 def test_what_escapes_its_batch():
     kept = []
     torch.vmap(lambda a: kept.append(a) or a)(X)

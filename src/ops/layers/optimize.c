@@ -385,7 +385,7 @@ static void opt_rule_step(const tni_kernels *k, int compute, void *const *at, in
 static bool fused_step_check(tn_frame *f) {
     TN_ARGS(fused_step, a, f);
     static const char *const name[] = {"first", "second", "third"};
-    const tn_tensors state[] = {a->first, a->second, a->third};
+    const tn_tensors state[3] = {a->first, a->second, a->third};
     const opt_rule *rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
     if (!opt_parameters(f, a->self, a->grads)) return false;
     for (int k = 0; k < 3; k++)
@@ -409,7 +409,7 @@ static void fused_step_run(tn_frame *f) {
         memset(&o, 0, sizeof o);
         o.t[0] = a->self.at[i];
         o.t[1] = a->grads.at[i];
-        for (int k = 0; k < r.rule->states; k++) o.t[2 + k] = opt_member(state[k], i);
+        for (int k = 0; k < 3 && k < r.rule->states; k++) o.t[2 + k] = opt_member(state[k], i);
         o.n = 2 + r.rule->states;
         r.factors = a->numbers.at + (a->numbers.n == r.rule->factors ? 0 : i * r.rule->factors);
         o.how = &r;

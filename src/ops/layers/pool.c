@@ -74,7 +74,7 @@ TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_int
 TN_PRIV bool tni_pool_volumes_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
                                  tn_ints stride, tn_ints padding, bool ceil_mode) {
     char has[160];
-    int64_t k[3], step[3], pad[3], out[3];
+    int64_t k[3], step[3], pad[3], out[3] = {0, 0, 0};
     bool fits = x.n == 4 || x.n == 5;
     for (int64_t i = 0; fits && i < x.n; i++)
         fits = x.at[i] <= INT64_MAX / 4 && (x.at[i] > 0 || (i == 0 && x.n == 5));

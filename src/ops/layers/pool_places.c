@@ -167,7 +167,7 @@ PLACES(i64, int64_t, INT64_MIN)
 static void places_run(tn_frame *f, places_job *j) {
     const int compute = tni_lanes_compute(f->in[0]->dtype);
     const places_axis *a = j->s.axis;
-    int64_t k[3];
+    int64_t k[3] = {0, 0, 0};
     memset(&j->pool, 0, sizeof j->pool);
     j->places = (int64_t *)(void *)tni_bytes_at(f->out[1]);
     /* What a plane costs, for the tasks' sake; an adaptive window is at most so long. */
