@@ -11556,7 +11556,7 @@ struct adafactor_options {
     typedef adafactor_options self_;
     TNI_OPTION(double, lr, 0.01)
     TNI_OPTION(double, beta2_decay, -0.8)
-    TNI_OPTION(kept_float_list, eps, {-HUGE_VAL, 0.001})
+    TNI_OPTION(kept_float_list, eps, {-detail::huge(), 0.001})
     TNI_OPTION(double, d, 1)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
@@ -11567,7 +11567,7 @@ namespace rows {
 template <class K> class adafactor : public detail::kept<K, optimizer>::type {
   public:
     explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
-        double beta2_decay = -0.8, float_list eps = {-HUGE_VAL, 0.001}, double d = 1,
+        double beta2_decay = -0.8, float_list eps = {-detail::huge(), 0.001}, double d = 1,
         double weight_decay = 0, flag maximize = false, site at = site::here()) {
         const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
             maximize.value, params.value};
@@ -12524,13 +12524,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 93488e38908e is the hash of the chapters above: who includes this refers to a symbol of
+/* 80cbaf5718b9 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_93488e38908e;
+TN_API const char tn_nn_layout_80cbaf5718b9;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_93488e38908e;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_80cbaf5718b9;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12548,7 +12548,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_93488e38908e = 1;
+const char tn_nn_layout_80cbaf5718b9 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -27832,7 +27832,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_93488e38908e TNI_JOIN(TN_PREFIX, tn_nn_layout_93488e38908e)
+#define tn_nn_layout_80cbaf5718b9 TNI_JOIN(TN_PREFIX, tn_nn_layout_80cbaf5718b9)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -28759,14 +28759,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"93488e38908e", at, 458};
+    static const tn_exports all = {"80cbaf5718b9", at, 458};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 458 || strcmp(e->layout, "93488e38908e") != 0) return false;
+    if (!e || e->n != 458 || strcmp(e->layout, "80cbaf5718b9") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

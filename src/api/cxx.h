@@ -56,8 +56,12 @@ struct site {
 #undef TNI_FILE
 #undef TNI_LINE
 
-namespace detail { /* private */
-struct handle {    /* the pointer in a tensor */
+namespace detail {     /* private */
+inline double huge() { /* HUGE_VAL: <math.h> of C++ would cost more than this file */
+    volatile double zero = 0;
+    return 1 / zero;
+}
+struct handle { /* the pointer in a tensor */
     tn_tensor *p_;
 };
 /* What data() of a container gives: std::vector, std::array, std::span, ... */

@@ -114,12 +114,12 @@ TN_OPERATOR(poisson, "poisson(Tensor self, Generator? generator=None) -> Tensor"
 
 /* log k! less Stirling's formula for it. */
 static double binomial_tail(double k) {
-    static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
+    static const double first[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
                                    0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
                                    0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
                                    0.00833056343336287};
     double s;
-    if (k <= 9) return small[(int)k];
+    if (k <= 9) return first[(int)k];
     s = (k + 1) * (k + 1);
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / s) / s) / (k + 1);
 }

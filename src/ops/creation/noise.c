@@ -113,7 +113,7 @@ static bool alpha_dropout_of(tn_frame *f, tn_tensor *x, double p, bool train, bo
                        p);
     if (p == 0 || !train || !x->numel) return (f->out[0] = tnp_dropout(x, 0, false)) != NULL;
     if (p == 1) {
-        noise = tnp_zeros(tni_ints(size, 0), (tn_dtype)x->dtype, f->device);
+        noise = tnp_zeros(tn_empty_dims(), (tn_dtype)x->dtype, f->device);
         return (f->out[0] = tnp_mul(x, noise)) != NULL;
     }
     if (channels && x->ndim < 2)

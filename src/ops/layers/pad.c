@@ -352,8 +352,11 @@ static bool pad_leaves(tn_frame *f, const tn_tensor *x, tn_ints pad, pad_way mod
         if (mode == PAD_CIRCULAR && !pad_left(x->size[d], before, behind, &left))
             return tn_fail(f, TN_INVALID,
                            "Negative padding value is resulting in an empty dimension");
-        if (mode != PAD_CIRCULAR && tni_add(x->size[d], before, &left) &&
-            tni_add(left, behind, &left) && left < 1)
+        if (mode == PAD_CIRCULAR) continue;
+        if (!tni_add(x->size[d], before, &left) || !tni_add(left, behind, &left))
+            return tn_fail(f, TN_INVALID, "padding %lld and %lld is too large", (long long)before,
+                           (long long)behind);
+        if (left < 1)
             return tn_fail(f, TN_INVALID,
                            "dimension %d of size %lld is too small for padding %lld and %lld: the "
                            "output's size would be %lld",
