@@ -382,10 +382,16 @@ static void opt_rule_step(const tni_kernels *k, int compute, void *const *at, in
     const opt_ruled *r = (const opt_ruled *)how;
     (compute == TN_F32 ? r->rule->f32[k->isa] : r->rule->f64[k->isa])(at, n, r->factors);
 }
+static void opt_states(const tn_fused_step_args *a, tn_tensors *to) {
+    to[0] = a->first;
+    to[1] = a->second;
+    to[2] = a->third;
+}
 static bool fused_step_check(tn_frame *f) {
     TN_ARGS(fused_step, a, f);
     static const char *const name[] = {"first", "second", "third"};
-    const tn_tensors state[3] = {a->first, a->second, a->third};
+    tn_tensors state[3];
+    opt_states(a, state);
     const opt_rule *rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
     if (!opt_parameters(f, a->self, a->grads)) return false;
     for (int k = 0; k < 3; k++)
@@ -401,7 +407,8 @@ static bool fused_step_check(tn_frame *f) {
 }
 static void fused_step_run(tn_frame *f) {
     TN_ARGS(fused_step, a, f);
-    const tn_tensors state[] = {a->first, a->second, a->third};
+    tn_tensors state[3];
+    opt_states(a, state);
     opt_ruled r;
     r.rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
     for (int64_t i = 0; i < a->self.n; i++) {
