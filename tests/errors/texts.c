@@ -160,8 +160,9 @@ static bool is_torchs(const char *name) {
 
 static void check_function(const text *t) {
     const tn_row *row = tn_row_named(t->stem);
-    static const char *const calls_back[] = {"call_named",    "call", "checkpoint", "backward",
-                                             "function_call", NULL}; /* functions of a program */
+    static const char *const calls_back[] = {
+        "call_named",    "call", "checkpoint", "backward",
+        "function_call", "vmap", NULL}; /* functions of a program */
     char said[128];
     size_t n = 0;
     if (t->row[0] && row && t->called && t->whole && !starts(t->head, "out of memory")) {

@@ -26,19 +26,21 @@ static bool distance(tn_tensor *const *in, tn_tensor **out, void *user) {
     return (out[0] = tn_linalg_vector_norm(tn_sub(in[0], in[1]))) != NULL;
 }
 static void a_function_of_one_sample(void) {
-    tn_tensor *in[2] = {tn_randn(TN_DIMS(4, 3)), tn_randn(TN_DIMS(3))}, *d = NULL;
-    const int64_t dims[2] = {0, TN_NONE};
-    CHECK(tn_vmap(distance, list(in, 2), dims, &d, 1, NULL, TN_RANDOM_ERROR));
-    CHECK_EQ(tn_vmap_depth(), 0);
-    for (int64_t i = 0; i < 4; i++) {
-        tn_tensor *one[2] = {tn_select(in[0], 0, i), in[1]}, *want;
-        CHECK(distance(one, &want, NULL) && alike(tn_select(d, 0, i), want));
+    TN_SCOPE {
+        tn_tensor *in[2] = {tn_randn(TN_DIMS(4, 3)), tn_randn(TN_DIMS(3))}, *d = NULL;
+        const int64_t dims[2] = {0, TN_NONE};
+        CHECK(tn_vmap(distance, list(in, 2), dims, &d, 1, NULL, TN_RANDOM_ERROR));
+        CHECK_EQ(tn_vmap_depth(), 0);
+        for (int64_t i = 0; i < 4; i++) {
+            tn_tensor *one[2] = {tn_select(in[0], 0, i), in[1]}, *want;
+            CHECK(distance(one, &want, NULL) && alike(tn_select(d, 0, i), want));
+        }
+        /* The samples may stand in any dimension, and all inputs be batched. */
+        in[0] = tn_randn(TN_DIMS(3, 4));
+        in[1] = tn_randn(TN_DIMS(3, 4));
+        CHECK(tn_vmap(distance, list(in, 2), ((int64_t[2]){1, -1}), &d, 1, NULL, TN_RANDOM_ERROR));
+        CHECK(alike(d, tn_linalg_vector_norm(tn_sub(in[0], in[1]), .dim = TN_DIMS(0))));
     }
-    /* The samples may stand in any dimension, and all inputs be batched. */
-    in[0] = tn_randn(TN_DIMS(3, 4));
-    in[1] = tn_randn(TN_DIMS(3, 4));
-    CHECK(tn_vmap(distance, list(in, 2), ((int64_t[2]){1, -1}), &d, 1, NULL, TN_RANDOM_ERROR));
-    CHECK(alike(d, tn_linalg_vector_norm(tn_sub(in[0], in[1]), .dim = TN_DIMS(0))));
 }
 
 /* Shape and history are those of one sample. */
@@ -56,14 +58,16 @@ static bool looks(tn_tensor *const *in, tn_tensor **out, void *user) {
     return out[2] != NULL;
 }
 static void what_a_sample_looks_like(void) {
-    tn_tensor *x = tn_requires_grad(tn_randn(TN_DIMS(2, 3))), *out[3];
-    CHECK(tn_vmap(looks, list(&x, 1), NULL, out, 3, NULL, TN_RANDOM_ERROR));
-    CHECK(alike(out[0], tn_mul(x, tn_full(TN_DIMS(1), 2.0))));
-    CHECK_EQ(tn_size(out[1], 0), 2);
-    CHECK_EQ(tn_size(out[2], 1), 3);
-    /* Gradients pass through. */
-    tn_backward(tn_sum(out[0]));
-    CHECK(alike(tn_grad_of(x), tn_full(TN_DIMS(2, 3), 2.0)));
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(tn_randn(TN_DIMS(2, 3))), *out[3];
+        CHECK(tn_vmap(looks, list(&x, 1), NULL, out, 3, NULL, TN_RANDOM_ERROR));
+        CHECK(alike(out[0], tn_mul(x, tn_full(TN_DIMS(1), 2.0))));
+        CHECK_EQ(tn_size(out[1], 0), 2);
+        CHECK_EQ(tn_size(out[2], 1), 3);
+        /* Gradients pass through. */
+        tn_backward(tn_sum(out[0]));
+        CHECK(alike(tn_grad_of(x), tn_full(TN_DIMS(2, 3), 2.0)));
+    }
 }
 
 /* --- gradients of each sample ----------------------------------------------------------------- */
@@ -86,23 +90,25 @@ static bool gradients(tn_tensor *const *in, tn_tensor **out, void *user) {
     return loss && tn_grads(list(&loss, 1), list(w, 4), out, &options);
 }
 static void gradients_of_each_sample(void) {
-    enum { SAMPLES = 5 };
-    tn_tensor *in[6] = {tn_randn(TN_DIMS(4, 2, 3, 3)),
-                        tn_randn(TN_DIMS(4)),
-                        tn_randn(TN_DIMS(3, 16)),
-                        tn_randn(TN_DIMS(3)),
-                        tn_randn(TN_DIMS(SAMPLES, 2, 6, 6)),
-                        tn_randint(3, TN_DIMS(SAMPLES))},
-              *got[4], *want[4];
-    const int64_t dims[6] = {TN_NONE, TN_NONE, TN_NONE, TN_NONE, 0, 0};
-    CHECK(tn_vmap(gradients, list(in, 6), dims, got, 4, NULL, TN_RANDOM_ERROR));
-    for (int64_t s = 0; s < SAMPLES; s++) {
-        tn_tensor *one[6];
-        memcpy(one, in, sizeof one);
-        one[4] = tn_select(in[4], 0, s);
-        one[5] = tn_select(in[5], 0, s);
-        CHECK(gradients(one, want, NULL));
-        for (int i = 0; i < 4; i++) CHECK(alike(tn_select(got[i], 0, s), want[i]));
+    TN_SCOPE {
+        enum { SAMPLES = 5 };
+        tn_tensor *in[6] = {tn_randn(TN_DIMS(4, 2, 3, 3)),
+                            tn_randn(TN_DIMS(4)),
+                            tn_randn(TN_DIMS(3, 16)),
+                            tn_randn(TN_DIMS(3)),
+                            tn_randn(TN_DIMS(SAMPLES, 2, 6, 6)),
+                            tn_randint(3, TN_DIMS(SAMPLES))},
+                  *got[4], *want[4];
+        const int64_t dims[6] = {TN_NONE, TN_NONE, TN_NONE, TN_NONE, 0, 0};
+        CHECK(tn_vmap(gradients, list(in, 6), dims, got, 4, NULL, TN_RANDOM_ERROR));
+        for (int64_t s = 0; s < SAMPLES; s++) {
+            tn_tensor *one[6];
+            memcpy(one, in, sizeof one);
+            one[4] = tn_select(in[4], 0, s);
+            one[5] = tn_select(in[5], 0, s);
+            CHECK(gradients(one, want, NULL));
+            for (int i = 0; i < 4; i++) CHECK(alike(tn_select(got[i], 0, s), want[i]));
+        }
     }
 }
 
@@ -118,9 +124,11 @@ static bool pairs_outer(tn_tensor *const *in, tn_tensor **out, void *user) {
                    TN_RANDOM_ERROR);
 }
 static void batches_nest(void) {
-    tn_tensor *a = tn_randn(TN_DIMS(3, 4)), *b = tn_randn(TN_DIMS(5, 4)), *d;
-    CHECK(tn_vmap(pairs_outer, list(&a, 1), NULL, &d, 1, b, TN_RANDOM_ERROR));
-    CHECK(alike(d, tn_matmul(a, tn_transpose(b, 0, 1))));
+    TN_SCOPE {
+        tn_tensor *a = tn_randn(TN_DIMS(3, 4)), *b = tn_randn(TN_DIMS(5, 4)), *d;
+        CHECK(tn_vmap(pairs_outer, list(&a, 1), NULL, &d, 1, b, TN_RANDOM_ERROR));
+        CHECK(alike(d, tn_matmul(a, tn_transpose(b, 0, 1))));
+    }
 }
 
 /* --- random numbers --------------------------------------------------------------------------- */
@@ -132,34 +140,38 @@ static bool draws(tn_tensor *const *in, tn_tensor **out, void *user) {
     return out[1] != NULL;
 }
 static void random_numbers(void) {
-    tn_tensor *x = tn_ones(TN_DIMS(2, 50)), *out[2];
-    CHECK(!tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_ERROR));
-    CHECK(refused(TN_UNSUPPORTED, "random numbers in a batch"));
-    CHECK(tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_SAME));
-    for (int k = 0; k < 2; k++)
-        CHECK(tn_item(tn_equal(tn_select(out[k], 0, 0), tn_select(out[k], 0, 1))) != 0);
-    CHECK(tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_DIFFERENT));
-    for (int k = 0; k < 2; k++)
-        CHECK(tn_item(tn_equal(tn_select(out[k], 0, 0), tn_select(out[k], 0, 1))) == 0);
+    TN_SCOPE {
+        tn_tensor *x = tn_ones(TN_DIMS(2, 50)), *out[2];
+        CHECK(!tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_ERROR));
+        CHECK(refused(TN_UNSUPPORTED, "random numbers in a batch"));
+        CHECK(tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_SAME));
+        for (int k = 0; k < 2; k++)
+            CHECK(tn_item(tn_equal(tn_select(out[k], 0, 0), tn_select(out[k], 0, 1))) != 0);
+        CHECK(tn_vmap(draws, list(&x, 1), NULL, out, 2, NULL, TN_RANDOM_DIFFERENT));
+        for (int k = 0; k < 2; k++)
+            CHECK(tn_item(tn_equal(tn_select(out[k], 0, 0), tn_select(out[k], 0, 1))) == 0);
+    }
 }
 
 /* --- in steps --------------------------------------------------------------------------------- */
 
 static void in_steps(void) {
-    tn_tensor *x = tn_randn(TN_DIMS(2, 3)), *y, *z;
-    CHECK(!tn_vmap_end());
-    CHECK(tn_vmap_begin(2, TN_RANDOM_ERROR));
-    y = tn_batched(x, 0);
-    z = tn_unbatched(tn_sin(y), 1);
-    CHECK(tn_vmap_end());
-    CHECK(alike(z, tn_transpose(tn_sin(x), 0, 1)));
-    /* A batch of nothing has the shapes. */
-    CHECK(tn_vmap_begin(0, TN_RANDOM_ERROR));
-    z = tn_unbatched(tn_sort(tn_batched(tn_zeros(TN_DIMS(0, 3)), 0)).values, 0);
-    CHECK_EQ(tn_size(z, 1), 3);
-    CHECK(tn_vmap_end());
-    /* What is left when its batch has ended says so. */
-    CHECK(!tn_neg(y) && refused(TN_INVALID, "has ended"));
+    TN_SCOPE {
+        tn_tensor *x = tn_randn(TN_DIMS(2, 3)), *y, *z;
+        CHECK(!tn_vmap_end());
+        CHECK(tn_vmap_begin(2, TN_RANDOM_ERROR));
+        y = tn_batched(x, 0);
+        z = tn_unbatched(tn_sin(y), 1);
+        CHECK(tn_vmap_end());
+        CHECK(alike(z, tn_transpose(tn_sin(x), 0, 1)));
+        /* A batch of nothing has the shapes. */
+        CHECK(tn_vmap_begin(0, TN_RANDOM_ERROR));
+        z = tn_unbatched(tn_sort(tn_batched(tn_zeros(TN_DIMS(0, 3)), 0)).values, 0);
+        CHECK_EQ(tn_size(z, 1), 3);
+        CHECK(tn_vmap_end());
+        /* What is left when its batch has ended says so. */
+        CHECK(!tn_neg(y) && refused(TN_INVALID, "has ended"));
+    }
 }
 
 static tn_tensor *lone; /* written by what differs from sample to sample */
@@ -182,27 +194,34 @@ static bool wrongly(tn_tensor *const *in, tn_tensor **out, void *user) {
     return out[0] != NULL;
 }
 static void errors(void) {
-    static const struct {
-        tn_code code;
-        const char *text;
-    } says[] = {{TN_UNSUPPORTED, "tn_item"}, {TN_UNSUPPORTED, "the same for all samples"},
-                {TN_UNSUPPORTED, "out="},    {TN_INVALID, "cannot be multiplied"},
-                {TN_UNSUPPORTED, "depends on data"},      {TN_UNSUPPORTED, "use tn_grads"},
-                {TN_INVALID, "already"},     {TN_INVALID, "the function failed"}};
-    tn_tensor *x = tn_from_f32(((float[]){0, 1, 1, 1}), TN_DIMS(2, 2)), *out;
-    lone = tn_zeros(TN_DIMS(2));
-    for (wrong = 0; wrong < (int)(sizeof says / sizeof *says); wrong++) {
-        tn_tensor *in = wrong == 0 ? tn_select(x, 1, 0) : x;
-        CHECK(!tn_vmap(wrongly, list(&in, 1), NULL, &out, 1, NULL, TN_RANDOM_ERROR));
-        CHECK(refused(says[wrong].code, says[wrong].text));
-        CHECK_EQ(tn_vmap_depth(), 0);
+    TN_SCOPE {
+        static const struct {
+            tn_code code;
+            const char *text;
+        } says[] = {{TN_UNSUPPORTED, "tn_item"},
+                    {TN_UNSUPPORTED, "the same for all samples"},
+                    {TN_UNSUPPORTED, "out="},
+                    {TN_INVALID, "cannot be multiplied"},
+                    {TN_UNSUPPORTED, "depends on data"},
+                    {TN_UNSUPPORTED, "use tn_grads"},
+                    {TN_INVALID, "already"},
+                    {TN_INVALID, "the function failed"}};
+        tn_tensor *x = tn_from_f32(((float[]){0, 1, 1, 1}), TN_DIMS(2, 2)), *out;
+        lone = tn_zeros(TN_DIMS(2));
+        for (wrong = 0; wrong < (int)(sizeof says / sizeof *says); wrong++) {
+            tn_tensor *in = wrong == 0 ? tn_select(x, 1, 0) : x;
+            CHECK(!tn_vmap(wrongly, list(&in, 1), NULL, &out, 1, NULL, TN_RANDOM_ERROR));
+            CHECK(refused(says[wrong].code, says[wrong].text));
+            CHECK_EQ(tn_vmap_depth(), 0);
+        }
+        CHECK(!tn_vmap(distance, list(&x, 1), ((int64_t[1]){2}), &out, 1, NULL, TN_RANDOM_ERROR));
+        CHECK(refused(TN_INVALID, "no dimension 2"));
+        CHECK(!tn_vmap(distance, list(&x, 1), ((int64_t[1]){TN_NONE}), &out, 1, NULL,
+                       TN_RANDOM_ERROR));
+        CHECK(refused(TN_INVALID, "no input is batched"));
+        CHECK(!tn_vmap_begin(-1, TN_RANDOM_ERROR) && refused(TN_INVALID, "-1 samples"));
+        CHECK(!tn_batched(x, 0) && refused(TN_INVALID, "no batch is open"));
     }
-    CHECK(!tn_vmap(distance, list(&x, 1), ((int64_t[1]){2}), &out, 1, NULL, TN_RANDOM_ERROR));
-    CHECK(refused(TN_INVALID, "no dimension 2"));
-    CHECK(!tn_vmap(distance, list(&x, 1), ((int64_t[1]){TN_NONE}), &out, 1, NULL, TN_RANDOM_ERROR));
-    CHECK(refused(TN_INVALID, "no input is batched"));
-    CHECK(!tn_vmap_begin(-1, TN_RANDOM_ERROR) && refused(TN_INVALID, "-1 samples"));
-    CHECK(!tn_batched(x, 0) && refused(TN_INVALID, "no batch is open"));
 }
 
 /* --- memory that runs out --------------------------------------------------------------------- */
@@ -266,5 +285,6 @@ int main(int argc, char **argv) {
         CHECK_TEST(errors),
         CHECK_TEST(each_allocation_may_fail),
     };
-    return CHECK_MAIN(tests, argc, argv);
+    const int failed = CHECK_MAIN(tests, argc, argv);
+    return failed || tn_memory().live_tensors != 0;
 }
