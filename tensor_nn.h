@@ -19200,7 +19200,7 @@ static bool nadam_check(const void *options) {
            tni_option_bound(o->momentum_decay, "momentum_decay");
 }
 static double nadam_momentum(const tn_optim_nadam_args *o, double t) {
-    return o->betas.at[0] * (1 - 0.5 * pow(0.96, fma(t, o->momentum_decay, 0)));
+    return o->betas.at[0] * fma(-0.5, pow(0.96, fma(t, o->momentum_decay, 0)), 1);
 }
 static bool nadam_step(tn_ostep *s) {
     enum { FACTORS = 9 };

@@ -54,7 +54,7 @@ static bool nadam_check(const void *options) {
 }
 /* beta1 (1 - 0.96^(t momentum_decay) / 2): the momentum of step t. */
 static double nadam_momentum(const tn_optim_nadam_args *o, double t) {
-    return o->betas.at[0] * (1 - 0.5 * pow(0.96, fma(t, o->momentum_decay, 0)));
+    return o->betas.at[0] * fma(-0.5, pow(0.96, fma(t, o->momentum_decay, 0)), 1);
 }
 static bool nadam_step(tn_ostep *s) {
     enum { FACTORS = 9 };

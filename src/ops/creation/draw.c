@@ -127,7 +127,7 @@ static double binomial_tail(double k) {
  * BTRS. */
 static double binomial_large(tn_frame *f, double n, double p) {
     const double spread = sqrt(n * p * (1 - p)), b = fma(2.53, spread, 1.15);
-    const double a = fma(0.0248, b, -0.0873) + 0.01 * p, c = fma(n, p, 0.5);
+    const double a = fma(0.01, p, fma(0.0248, b, -0.0873)), c = fma(n, p, 0.5);
     const double v_r = 0.92 - 4.2 / b, odds = p / (1 - p), alpha = (2.83 + 5.1 / b) * spread;
     const double m = floor((n + 1) * p);
     for (int64_t i = 0; !tni_random_stopped(i); i++) {

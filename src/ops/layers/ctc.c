@@ -249,7 +249,7 @@ static void ctc_task(tn_frame *f, int64_t b, void *scratch) {
 /* Operations of a sample. */
 static int64_t ctc_effort(const ctc_call *c, int each) {
     return tni_effort((double)c->log_probs->size[0] * each *
-                      (2 * (double)ctc_most(c) + (double)ctc_classes(c)));
+                      fma(2, (double)ctc_most(c), (double)ctc_classes(c)));
 }
 static void ctc_loss_plain_run(tn_frame *f) {
     TN_ARGS(ctc_loss_plain, a, f);

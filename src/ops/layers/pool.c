@@ -215,7 +215,7 @@ static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
     const double places =
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
                  work = fma((double)s->oh * (double)s->ow, places, (double)s->h * (double)s->w);
-    j->each = (int64_t)((1 << 15) / (deep * work + 1)) + 1;
+    j->each = (int64_t)((1 << 15) / fma(deep, work, 1)) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 

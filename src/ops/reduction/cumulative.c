@@ -216,8 +216,9 @@ TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -
 /* Rows of m columns in order, or backwards: row = row + factor (row before); of the first one, the
  * row before is absent. state holds the row before. Products are rounded before they are added. */
 #include "../../base/rounded_begin.inl"
-static void recurrence_rows(const tni_scan *j, tni_scan_cell *x, const tni_scan_cell *factor,
-                            int64_t rows, int64_t m, bool begins, double *state) {
+static TNI_NOINLINE void recurrence_rows(const tni_scan *j, tni_scan_cell *x,
+                                         const tni_scan_cell *factor, int64_t rows, int64_t m,
+                                         bool begins, double *state) {
     for (int64_t k = 0; k < rows; k++) {
         tni_scan_cell *row = x + (j->reverse ? rows - 1 - k : k) * m;
         const tni_scan_cell *by = factor + (row - x);
@@ -225,10 +226,9 @@ static void recurrence_rows(const tni_scan *j, tni_scan_cell *x, const tni_scan_
             for (int64_t c = 0; c < m; c++) state[c] = row[c].d;
         else if (j->pairs)
             for (int64_t c = 0; c < m; c += 2) {
-                const double times[2] = {by[c].d, by[c + 1].d};
-                tni_complex_times(state + c, times);
-                row[c].d = state[c] += row[c].d;
-                row[c + 1].d = state[c + 1] += row[c + 1].d;
+                const double re = state[c], im = state[c + 1], x_re = by[c].d, x_im = by[c + 1].d;
+                row[c].d = state[c] = fma(re, x_re, -(im * x_im)) + row[c].d;
+                row[c + 1].d = state[c + 1] = fma(re, x_im, im * x_re) + row[c + 1].d;
             }
         else
             for (int64_t c = 0; c < m; c++) row[c].d = state[c] = state[c] * by[c].d + row[c].d;
