@@ -38,6 +38,8 @@
  *   TN_ISA_ONLY_SCALAR      only scalar kernels
  *   TN_NO_COMPLEX           no tensors of complex64 and complex128
  *   TN_NO_HALF              no tensors of float16 and bfloat16
+ *   TN_VMAP                 with TENSOR_TRIM: batches (tn_vmap) compute all samples in one call
+ *                           where rows have a way of their own, not one after another
  *   TN_NO_DEVICES           no devices but cpu and meta: tn_backend_add fails */
 #ifndef TNI_API_CONFIG_H
 #define TNI_API_CONFIG_H
