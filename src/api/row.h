@@ -37,9 +37,9 @@ enum tn_forms {
     TN_MOVES = 16,     /* run is made of copies and fills of whole tensors, which any device has, so
                           it needs no kernel there */
     TN_ACROSS = 32,    /* with TN_MOVES: inputs and result may be on different devices */
-    TN_DRAWS = 128,    /* of a composed row: f->generator is set, and goes back if the call fails */
-    TN_LEADING = 64    /* with one more dimension in front of all tensors, and dim counted from the
+    TN_LEADING = 64,   /* with one more dimension in front of all tensors, and dim counted from the
                           end, it does the same for each member of that dimension (tn_vmap) */
+    TN_DRAWS = 128     /* of a composed row: f->generator is set, and goes back if the call fails */
 };
 
 struct tn_row {

@@ -63,10 +63,10 @@ TN_USE_RESULT TN_API tn_tensor *tn_unbatched_at(const char *file, int line, tn_t
  * an error. */
 TN_USE_RESULT TN_API tn_tensor *tn_batch_each_at(const char *file, int line, tn_tensor *t);
 #define tn_batch_each(...) TNI_RESULT(tn_tensor, tn_batch_each_at(__FILE__, __LINE__, __VA_ARGS__))
-/* How many batches are open in this thread; how many of them t is a member of. */
-TN_API tn_randomness tn_vmap_randomness(void); /* of the batch opened last */
-TN_API int tn_vmap_depth(void);
-TN_API int tn_batch_depth(const tn_tensor *t);
+/* What is known of the batches that are open in this thread, and of a tensor in them. */
+TN_API int tn_vmap_depth(void);                /* how many are open */
+TN_API tn_randomness tn_vmap_randomness(void); /* of the one opened last; none: TN_RANDOM_ERROR */
+TN_API int tn_batch_depth(const tn_tensor *t); /* how many t is a sample of */
 TN_API tn_tensor *tn_batch_whole(const tn_tensor *t); /* all samples; t if it is no sample */
 TN_API bool tn_is_batched(const tn_tensor *t);        /* t is a sample of the batch opened last */
 

@@ -7,7 +7,7 @@
 #include "autograd.h"
 
 /* t with the samples in dimension 0: the whole batch, or t repeated. */
-static tn_tensor *vmap_repeated(const tni_batch *batch, tn_tensor *t) {
+static tn_tensor *batches_repeated(const tni_batch *batch, tn_tensor *t) {
     tn_tensor *whole = tni_whole_of(batch, t);
     return whole ? whole : tni_whole_repeat(t, batch->size);
 }
@@ -15,7 +15,7 @@ static tn_tensor *vmap_repeated(const tni_batch *batch, tn_tensor *t) {
 /* --- gradients -------------------------------------------------------------------------------- */
 
 /* The innermost open batch that one of these is of. */
-static tni_batch *vmap_innermost(tni_block *b, tn_tensors a, tn_tensors c) {
+static tni_batch *batches_innermost(tni_block *b, tn_tensors a, tn_tensors c) {
     uint64_t number = 0;
     tni_batch *batch = tni_calls(b)->batch;
     for (int64_t i = 0; i < a.n + c.n; i++) {
@@ -39,7 +39,7 @@ static const tni_batch *batches_of_number(const tni_block *b, uint64_t number) {
  * recursion is as deep as batches nest. */
 static tn_tensor *batches_without(tni_block *b, const tni_batch *batch, tn_tensor *t) {
     const tni_batch *inner;
-    if (tni_batch_number(t) <= batch->number) return vmap_repeated(batch, t);
+    if (tni_batch_number(t) <= batch->number) return batches_repeated(batch, t);
     inner = batches_of_number(b, tni_batch_number(t));
     t = inner ? batches_without(b, batch, tni_batch_of_sample(t)) : NULL;
     t = t ? tnp_transpose(t, 0, 1) : NULL;
@@ -56,8 +56,8 @@ static tn_tensor *batches_within(tni_block *b, const tni_batch *batch, tn_tensor
 }
 
 /* Where backward begins in all samples at output i. */
-static tn_tensor *vmap_seed(tni_block *b, const tni_batch *batch, tn_tensor *whole, tn_tensor *seed,
-                            int64_t i) {
+static tn_tensor *batches_seed(tni_block *b, const tni_batch *batch, tn_tensor *whole,
+                               tn_tensor *seed, int64_t i) {
     if (seed) return batches_without(b, batch, seed);
     if (whole->ndim == 1) return tnp_ones_like(whole, TN_NO_DTYPE, TN_NO_DEVICE);
     tni_error(b, TN_AUTOGRAD, "output %lld has more than one element a sample: it needs a seed",
@@ -65,16 +65,16 @@ static tn_tensor *vmap_seed(tni_block *b, const tni_batch *batch, tn_tensor *who
     return NULL;
 }
 
-static bool vmap_grads_of(tni_block *b, const tni_batch *batch, tn_tensors outputs,
-                          tn_tensors inputs, tn_tensor **grads, const tn_grads_options *o,
-                          tn_tensor **room) {
+static bool batches_grads_of(tni_block *b, const tni_batch *batch, tn_tensors outputs,
+                             tn_tensors inputs, tn_tensor **grads, const tn_grads_options *o,
+                             tn_tensor **room) {
     tn_tensor **from = room, **seed = room + outputs.n, **to = seed + outputs.n;
     tn_grads_options options = *o;
     for (int64_t i = 0; i < outputs.n; i++) {
         tn_tensor *whole = tni_whole_of(batch, outputs.at[i]),
                   *given = o->seeds ? o->seeds[i] : NULL;
         from[i] = whole ? whole : outputs.at[i];
-        seed[i] = whole ? vmap_seed(b, batch, whole, given, i) : given;
+        seed[i] = whole ? batches_seed(b, batch, whole, given, i) : given;
         if (whole && !seed[i]) return false;
     }
     for (int64_t i = 0; i < inputs.n; i++)
@@ -94,9 +94,9 @@ static bool vmap_grads_of(tni_block *b, const tni_batch *batch, tn_tensors outpu
 
 /* As tn_grads, of samples: each output depends on inputs of its own sample alone, so the gradients
  * of all samples are those of the whole batch. */
-static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
-                       const tn_grads_options *options) {
-    tni_batch *batch = vmap_innermost(b, outputs, inputs), **at = &tni_calls(b)->batch;
+static bool batches_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
+                          const tn_grads_options *options) {
+    tni_batch *batch = batches_innermost(b, outputs, inputs), **at = &tni_calls(b)->batch;
     int64_t bytes, mark;
     tn_tensor **room;
     bool ok;
@@ -107,7 +107,7 @@ static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_t
     /* Batches within it, of which seeds may be, stay open. */
     while (*at != batch) at = &(*at)->outer;
     *at = batch->outer;
-    ok = mark >= 0 && vmap_grads_of(b, batch, outputs, inputs, grads, options, room);
+    ok = mark >= 0 && batches_grads_of(b, batch, outputs, inputs, grads, options, room);
     *at = batch;
     for (int64_t i = 0; i < inputs.n; i++) {
         if (!ok) grads[i] = NULL;
@@ -121,7 +121,7 @@ static bool vmap_grads(tni_block *b, tn_tensors outputs, tn_tensors inputs, tn_t
 /* --- for programs ----------------------------------------------------------------------------- */
 
 /* what: the function that the program called, for messages; of the next two as well. */
-static bool vmap_begin(tni_block *b, const char *what, int64_t size, tn_randomness randomness) {
+static bool batches_begin(tni_block *b, const char *what, int64_t size, tn_randomness randomness) {
     tni_batch *batch;
     if (size < 0 || size > TNI_MOST)
         return tni_error(b, TN_INVALID, "%s: a batch of %lld samples", what, (long long)size);
@@ -134,7 +134,7 @@ static bool vmap_begin(tni_block *b, const char *what, int64_t size, tn_randomne
     batch->size = size;
     batch->randomness = (int)randomness;
     batch->call = tni_vmap_call;
-    batch->grads = vmap_grads;
+    batch->grads = batches_grads;
     tni_calls(b)->batch = batch;
     return true;
 }
@@ -142,7 +142,7 @@ static bool vmap_begin(tni_block *b, const char *what, int64_t size, tn_randomne
 TN_API bool tn_vmap_begin_at(const char *file, int line, int64_t size, tn_randomness randomness) {
     tni_block *b = tni_here();
     return tni_enter(b, file, line) &&
-           tni_leave(b, vmap_begin(b, "tn_vmap_begin", size, randomness));
+           tni_leave(b, batches_begin(b, "tn_vmap_begin", size, randomness));
 }
 
 TN_API bool tn_vmap_end(void) {
@@ -155,8 +155,8 @@ TN_API bool tn_vmap_end(void) {
 }
 
 /* The open batch, and dim counted from 0 in ndim dimensions; NULL with an error. */
-static tni_batch *vmap_asked(tni_block *b, const char *what, const tn_tensor *t, int64_t *dim,
-                             int more) {
+static tni_batch *batches_asked(tni_block *b, const char *what, const tn_tensor *t, int64_t *dim,
+                                int more) {
     tni_batch *batch = tni_calls(b)->batch;
     char text[128];
     const int ndim = t ? t->ndim + more : 0;
@@ -176,8 +176,8 @@ static tni_batch *vmap_asked(tni_block *b, const char *what, const tn_tensor *t,
     return NULL;
 }
 
-static tn_tensor *vmap_enter(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
-    tni_batch *batch = vmap_asked(b, what, t, &dim, 0);
+static tn_tensor *batches_enter(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
+    tni_batch *batch = batches_asked(b, what, t, &dim, 0);
     const int64_t first = 0;
     tn_tensor *whole, *sample = NULL;
     if (!batch) return NULL;
@@ -203,18 +203,18 @@ static tn_tensor *vmap_enter(tni_block *b, const char *what, tn_tensor *t, int64
 TN_API tn_tensor *tn_batched_at(const char *file, int line, tn_tensor *t, int64_t dim) {
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return NULL;
-    t = vmap_enter(b, "tn_batched", t, dim);
+    t = batches_enter(b, "tn_batched", t, dim);
     return tni_leave(b, t != NULL) ? t : NULL;
 }
 
-static tn_tensor *vmap_exit(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
-    tni_batch *batch = vmap_asked(b, what, t, &dim, 1);
+static tn_tensor *batches_exit(tni_block *b, const char *what, tn_tensor *t, int64_t dim) {
+    tni_batch *batch = batches_asked(b, what, t, &dim, 1);
     const int64_t first = 0;
     int64_t mark;
     if (!batch) return NULL;
     tni_calls(b)->batch = batch->outer;
     mark = tni_begin(b);
-    t = mark < 0 ? NULL : vmap_repeated(batch, t);
+    t = mark < 0 ? NULL : batches_repeated(batch, t);
     if (t) t = tnp_movedim(t, tni_ints(&first, 1), tni_ints(&dim, 1));
     if (t) tni_move(b, t, mark);
     tni_end(b, mark);
@@ -225,7 +225,7 @@ static tn_tensor *vmap_exit(tni_block *b, const char *what, tn_tensor *t, int64_
 TN_API tn_tensor *tn_unbatched_at(const char *file, int line, tn_tensor *t, int64_t dim) {
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return NULL;
-    t = vmap_exit(b, "tn_unbatched", t, dim);
+    t = batches_exit(b, "tn_unbatched", t, dim);
     return tni_leave(b, t != NULL) ? t : NULL;
 }
 
@@ -233,7 +233,7 @@ TN_API tn_tensor *tn_unbatched_at(const char *file, int line, tn_tensor *t, int6
 static tn_tensor *batches_each(tni_block *b, tni_batch *batch, tn_tensor *t) {
     if (!batch) return t;
     tni_calls(b)->batch = batch->outer;
-    t = vmap_repeated(batch, t);
+    t = batches_repeated(batch, t);
     t = t ? batches_each(b, batch->outer, t) : NULL;
     tni_calls(b)->batch = batch;
     return t ? tni_sample_of(b, batch, t) : NULL;
@@ -243,7 +243,7 @@ TN_API tn_tensor *tn_batch_each_at(const char *file, int line, tn_tensor *t) {
     tni_block *b = tni_here();
     int64_t dim = 0, mark;
     if (!tni_enter(b, file, line)) return NULL;
-    if (!vmap_asked(b, "tn_batch_each", t, &dim, 1)) return tni_leave(b, false) ? t : NULL;
+    if (!batches_asked(b, "tn_batch_each", t, &dim, 1)) return tni_leave(b, false) ? t : NULL;
     mark = tni_begin(b);
     t = mark < 0 ? NULL : batches_each(b, tni_calls(b)->batch, t);
     if (t) tni_move(b, t, mark);
@@ -284,7 +284,7 @@ TN_API int tn_batch_depth(const tn_tensor *t) {
 /* --- a function for all samples --------------------------------------------------------------- */
 
 /* How many samples there are; -1 with an error. */
-static int64_t vmap_size(tni_block *b, tn_tensors in, const int64_t *in_dims) {
+static int64_t batches_size(tni_block *b, tn_tensors in, const int64_t *in_dims) {
     int64_t size = -1;
     for (int64_t i = 0; i < in.n; i++) {
         const tn_tensor *t = in.at[i];
@@ -309,13 +309,13 @@ static int64_t vmap_size(tni_block *b, tn_tensors in, const int64_t *in_dims) {
     return size;
 }
 
-static bool vmap_function(tni_block *b, tn_vmap_fn fn, tn_tensors in, const int64_t *in_dims,
-                          tn_tensor **sample, tn_tensor **out, int64_t nout, void *user) {
+static bool batches_function(tni_block *b, tn_vmap_fn fn, tn_tensors in, const int64_t *in_dims,
+                             tn_tensor **sample, tn_tensor **out, int64_t nout, void *user) {
     const tni_batch *mine = tni_calls(b)->batch;
     bool ok;
     for (int64_t i = 0; i < in.n; i++) {
         const int64_t dim = in_dims ? in_dims[i] : 0;
-        sample[i] = dim == TN_NONE ? in.at[i] : vmap_enter(b, "tn_vmap", in.at[i], dim);
+        sample[i] = dim == TN_NONE ? in.at[i] : batches_enter(b, "tn_vmap", in.at[i], dim);
         if (dim != TN_NONE && !sample[i]) return false;
     }
     ok = fn(sample, out, user) && !b->failed;
@@ -325,7 +325,7 @@ static bool vmap_function(tni_block *b, tn_vmap_fn fn, tn_tensors in, const int6
     if (!ok) return !b->failed && tni_error(b, TN_INVALID, "tn_vmap: the function failed");
     for (int64_t k = 0; k < nout; k++) {
         if (!out[k]) return tni_error(b, TN_INVALID, "tn_vmap: result %lld is NULL", (long long)k);
-        if (!(out[k] = vmap_exit(b, "tn_vmap", out[k], 0))) return false;
+        if (!(out[k] = batches_exit(b, "tn_vmap", out[k], 0))) return false;
     }
     return true;
 }
@@ -344,13 +344,13 @@ TN_API bool tn_vmap_at(const char *file, int line, tn_vmap_fn fn, tn_tensors in,
         return tni_leave(b, tni_error(b, TN_INVALID, "tn_vmap: %lld inputs, %lld results",
                                       (long long)in.n, (long long)nout));
     before = tni_calls(b)->batch;
-    size = vmap_size(b, in, in_dims);
+    size = batches_size(b, in, in_dims);
     if (size < 0 || !tni_bytes(in.n, (int64_t)sizeof *sample, &bytes) ||
         !(sample = (tn_tensor **)tni_need(b, bytes)))
         return tni_leave(b, false);
     mark = tni_begin(b);
-    ok = mark >= 0 && vmap_begin(b, "tn_vmap", size, randomness) &&
-         vmap_function(b, fn, in, in_dims, sample, out, nout, user);
+    ok = mark >= 0 && batches_begin(b, "tn_vmap", size, randomness) &&
+         batches_function(b, fn, in, in_dims, sample, out, nout, user);
     while (tni_calls(b)->batch != before && tn_vmap_end()) {}
     for (int64_t k = 0; k < nout; k++) {
         if (!ok) out[k] = NULL;
