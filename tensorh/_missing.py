@@ -48,16 +48,24 @@ LEFT_OUT = (
 # The same of one namespace.
 _INSIDE = "it belongs to how torch is built inside"
 LEFT_OUT_OF = {
+    "torch": (
+        (r"AVG|SUM|PRIVATE_OPS|TYPE_CHECKING|USE_GLOBAL_DEPS|USE_RTLD_GLOBAL_WITH_LIBTORCH|cpp|"
+         r"windows", _INSIDE),
+    ),
+    "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
         (r"Container|NLLLoss2d|CrossMapLRN2d|RNN(Cell)?Base", "deprecated, or a base"),
-        (r"factory_kwargs|LinearCrossEntropyOptions", _INSIDE),
+        (r"factory_kwargs|LinearCrossEntropyOptions|grad", _INSIDE),
+        (r"intrinsic|qat", "left to the kernels that need it"),
     ),
     "torch.nn.functional": (
         (r"upsample\w*", "torch has deprecated it: interpolate"),
-        (r"assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
+        (r"BroadcastingList\d|GRID_SAMPLE_\w+|ScalingType|SwizzleType|TYPE_CHECKING|Tensor|"
+         r"reproducibility_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
          r"native_\w+", _INSIDE),
     ),
     "torch.nn.Module": (
+        (r"T_destination|__getattr__", _INSIDE),
         (r"share_memory", "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
         (r"register_backward_hook", "torch has deprecated it: register_full_backward_hook"),
     ),
@@ -73,6 +81,16 @@ LEFT_OUT_OF = {
         (r"benchmark_limit|fp32_precision|is_acceptable|(set_)?flags|rnn|conv",
          "it belongs to torch's CUDA build"),
     ),
+    "torch.Generator": (
+        (r"[gs]et_offset|graphsafe_\w+|philox_state", "it belongs to torch's CUDA build"),
+    ),
+    "torch.utils.dlpack": ((r"DLDeviceType|ReadOnlyTensorWrapper", _INSIDE),),
+    "torch.utils.hooks": (
+        (r"BackwardHook|unserializable_hook|warn_if_has_hooks", _INSIDE),
+    ),
+    "torch.linalg": ((r"common_notes", _INSIDE),),
+    "torch.fft": ((r"Tensor", _INSIDE),),
+    "torch.optim.Optimizer": ((r"Optimizer(Pre|Post)Hook", _INSIDE),),
     "torch.utils.checkpoint": (
         (r"Checkpoint\w+|check_backward_validity|create_selective_\w+|DefaultDeviceType|"
          r"detach_variable|[gs]et_device_states|GraphExecGroup|noop_context_fn|SAC_IGNORED_OPS|"
@@ -82,7 +100,10 @@ LEFT_OUT_OF = {
         (r"(constant|dirac|eye|kaiming_(normal|uniform)|normal|orthogonal|sparse|uniform|"
          r"xavier_(normal|uniform))", "torch has deprecated it: the name with a _ at its end"),
     ),
-    "torch.optim": ((r"SparseAdam", "there are no sparse layouts"),),
+    "torch.optim": (
+        (r"SparseAdam", "there are no sparse layouts"),
+        (r"swap_in_optimizer_params_and_state", _INSIDE),
+    ),
     "torch.autograd": (
         (r"NestedIOFunction|variable|enforce_grad_layout_policy", _INSIDE),
         (r"set_multithreading_enabled", "backward runs in the calling thread"),
@@ -108,55 +129,37 @@ LEFT_OUT_OF = {
     ),
 }  # fmt: skip
 
-# Names of torch that come; those that a row has brought since are not asked for any more.
+# Names of torch that come.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase
-conv_tbc
-ctc_loss embedding_bag
-from_file
-get_deterministic_debug_mode get_num_interop_threads
-i0 i0_ igamma
-igammac is_anomaly_check_nan_enabled
-is_deterministic_algorithms_warn_only_enabled
-is_inference
-multinomial
-set_anomaly_enabled
-set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
+OutOfMemoryError StorageBase conv_tbc from_file get_deterministic_debug_mode get_num_interop_threads
+is_anomaly_check_nan_enabled is_deterministic_algorithms_warn_only_enabled is_inference
+set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
-    "Tensor": """
-__cuda_array_interface__ grad_dtype
-i0 i0_ igamma igamma_ igammac igammac_
-multinomial
-pin_memory record_stream
-""",
-    "torch.linalg": """
-eig eigvals ldl_factor ldl_factor_ex ldl_solve
-""",
-    "torch.nn": """
-CTCLoss
-SyncBatchNorm
-attention
-""",
-    "torch.nn.functional": """
-ctc_loss
-grouped_mm
-""",
-    "torch.special": """
-airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u
-chebyshev_polynomial_v chebyshev_polynomial_w gammainc gammaincc hermite_polynomial_h
-hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l legendre_polynomial_p modified_bessel_i0
-modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
-scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
-shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0
-""",
-    "torch.nn.init": "",
-    "torch.nn.utils": """
-""",
+    "Tensor": "__cuda_array_interface__ grad_dtype pin_memory record_stream",
+    "torch.linalg": "eig eigvals ldl_factor ldl_factor_ex ldl_solve",
+    "torch.nn": "SyncBatchNorm attention",
+    "torch.nn.functional": "grouped_mm",
     "torch.autograd": "forward_ad graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",
     "torch.testing": "make_tensor",
 }
+# Spaces of which all comes or nothing, and why.
+_COMPILER = "left out on purpose: tensor.h records and replays calls in C, there is no compiler"
+WHOLE = {
+    "torch.masked": "planned", "torch.cpu": "planned", "torch.profiler": "planned",
+    "torch.futures": "planned", "torch.multiprocessing": "planned", "torch.library": "planned",
+    "torch.autograd.forward_ad": "planned", "torch.autograd.graph": "planned",
+    "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
+    "torch.distributed": "processes that hold parts of a model are planned",
+    "torch.nn.parallel": "threads over several GPUs: use DistributedDataParallel",
+    "torch.sparse": "left out on purpose: there are no sparse and no nested layouts",
+    "torch.nested": "left out on purpose: there are no sparse and no nested layouts",
+    "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,
+    "torch.jit": _COMPILER, "torch.onnx": _COMPILER,
+    "torch.cuda": "streams, events, graphs and mixed precision of CUDA are planned",
+    "torch.accelerator": "streams, events, graphs and mixed precision of CUDA are planned",
+}  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
 MODULE_LEFT_OUT = "ipu mtia register_backward_hook share_memory xpu"
 TENSOR_LEFT_OUT = """
@@ -169,7 +172,7 @@ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "fft profiler masked signal futures " \
+_SPACES = "profiler masked futures " \
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 
@@ -181,8 +184,8 @@ def reason(namespace, name):
     words = PLANNED.get(namespace, "").split()
     if name in words or (namespace == "torch" and name in _SPACES.split()):
         return "planned"
-    if namespace in ("torch.cuda", "torch.accelerator"):
-        return "streams, events, graphs and mixed precision of CUDA are planned"
+    if namespace in WHOLE:
+        return WHOLE[namespace]
     import re
 
     for pattern, why in (*LEFT_OUT_OF.get(namespace, ()), *LEFT_OUT):
