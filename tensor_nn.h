@@ -5152,9 +5152,9 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr,
 /* g = -g to maximise; a = max(eps[1], rms(p)) min(lr, 1 / sqrt(t)); p *= 1 - lr weight_decay; w =
  * t^beta2_decay; the means of g^2 by row and by column move by w towards those of g, V = rows
  * columns / max(mean of rows, eps[0]); without two dimensions V = lerp(V, g^2, w); u = g /
- * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -inf is the dtype's epsilon.
+ * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -1 is the dtype's epsilon.
  *   schema  Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2]
- *           eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
+ *           eps=[-1.0, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
  *   example tn_optim_adafactor(tn_parameters(net), .lr = 0.02) */
 typedef struct tn_optim_adafactor_args {
     double lr, beta2_decay;
@@ -5170,7 +5170,7 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double
     double beta2_decay, tn_floats eps, double d, double weight_decay, bool maximize);
 #ifndef __cplusplus
 #define tn_optim_adafactor(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adafactor, .lr = 0.01, \
-    .beta2_decay = -0.8, .eps = TN_FLOATS(-HUGE_VAL, 0.001), .d = 1, .params = __VA_ARGS__))
+    .beta2_decay = -0.8, .eps = TN_FLOATS(-1, 0.001), .d = 1, .params = __VA_ARGS__))
 #endif
 
 /* --- relatives of Adam: Adamax (D --- */
@@ -11556,7 +11556,7 @@ struct adafactor_options {
     typedef adafactor_options self_;
     TNI_OPTION(double, lr, 0.01)
     TNI_OPTION(double, beta2_decay, -0.8)
-    TNI_OPTION(kept_float_list, eps, {-detail::huge(), 0.001})
+    TNI_OPTION(kept_float_list, eps, {-1, 0.001})
     TNI_OPTION(double, d, 1)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
@@ -11567,7 +11567,7 @@ namespace rows {
 template <class K> class adafactor : public detail::kept<K, optimizer>::type {
   public:
     explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
-        double beta2_decay = -0.8, float_list eps = {-detail::huge(), 0.001}, double d = 1,
+        double beta2_decay = -0.8, float_list eps = {-1, 0.001}, double d = 1,
         double weight_decay = 0, flag maximize = false, site at = site::here()) {
         const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
             maximize.value, params.value};
@@ -12524,13 +12524,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 80cbaf5718b9 is the hash of the chapters above: who includes this refers to a symbol of
+/* 25cf678cea28 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_80cbaf5718b9;
+TN_API const char tn_nn_layout_25cf678cea28;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_80cbaf5718b9;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_25cf678cea28;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12548,7 +12548,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_80cbaf5718b9 = 1;
+const char tn_nn_layout_25cf678cea28 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -19336,7 +19336,7 @@ static bool adafactor_check(const void *options) {
                             o->beta2_decay);
     if (!(o->d >= 1)) return tni_nn_error(TN_INVALID, "d is %g, but must be 1 or more", o->d);
     return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps.at[1], "eps[1]") &&
-           (o->eps.at[0] == -HUGE_VAL || tni_option_bound(o->eps.at[0], "eps[0]")) &&
+           (o->eps.at[0] == -1 || tni_option_bound(o->eps.at[0], "eps[0]")) &&
            tni_option_bound(o->weight_decay, "weight_decay");
 }
 
@@ -19426,9 +19426,9 @@ static bool adafactor_step(tn_ostep *s) {
 }
 TN_OPTIMIZER(adafactor,
              "Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2] "
-             "eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)",
+             "eps=[-1.0, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_adafactor(tn_parameters(net), .lr = 0.02)",
-                    .differs = "parameter eps: None for the epsilon of the dtype is -inf in C"),
+                    .differs = "parameter eps: None for the epsilon of the dtype is -1 in C"),
              .state = "row_var, col_var, variance", .check = adafactor_check,
              .begin = adafactor_begin, .step = adafactor_step, .counts = true)
 
@@ -27021,7 +27021,7 @@ static const tn_param tni_params_optim_adafactor[] = {
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adafactor_args,
      maximize), 0, -1, NULL},
 };
-static const double tni_list_optim_adafactor_eps[] = {-HUGE_VAL, 0.001};
+static const double tni_list_optim_adafactor_eps[] = {-1, 0.001};
 static const tn_optim_adafactor_args tni_defaults_optim_adafactor = {0.01, -0.8,
     {tni_list_optim_adafactor_eps, 2}, 1, 0, false, {NULL, 0}};
 static const char *const tni_names_optim_adafactor[] = {NULL};
@@ -27832,7 +27832,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_80cbaf5718b9 TNI_JOIN(TN_PREFIX, tn_nn_layout_80cbaf5718b9)
+#define tn_nn_layout_25cf678cea28 TNI_JOIN(TN_PREFIX, tn_nn_layout_25cf678cea28)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -28759,14 +28759,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"80cbaf5718b9", at, 458};
+    static const tn_exports all = {"25cf678cea28", at, 458};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 458 || strcmp(e->layout, "80cbaf5718b9") != 0) return false;
+    if (!e || e->n != 458 || strcmp(e->layout, "25cf678cea28") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -4548,9 +4548,9 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr,
 /* g = -g to maximise; a = max(eps[1], rms(p)) min(lr, 1 / sqrt(t)); p *= 1 - lr weight_decay; w =
  * t^beta2_decay; the means of g^2 by row and by column move by w towards those of g, V = rows
  * columns / max(mean of rows, eps[0]); without two dimensions V = lerp(V, g^2, w); u = g /
- * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -inf is the dtype's epsilon.
+ * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -1 is the dtype's epsilon.
  *   schema  Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2]
- *           eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
+ *           eps=[-1.0, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)
  *   example tn_optim_adafactor(tn_parameters(net), .lr = 0.02) */
 typedef struct tn_optim_adafactor_args {
     double lr, beta2_decay;
@@ -4566,7 +4566,7 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double
     double beta2_decay, tn_floats eps, double d, double weight_decay, bool maximize);
 #ifndef __cplusplus
 #define tn_optim_adafactor(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adafactor, .lr = 0.01, \
-    .beta2_decay = -0.8, .eps = TN_FLOATS(-HUGE_VAL, 0.001), .d = 1, .params = __VA_ARGS__))
+    .beta2_decay = -0.8, .eps = TN_FLOATS(-1, 0.001), .d = 1, .params = __VA_ARGS__))
 #endif
 
 /* --- relatives of Adam: Adamax (D --- */

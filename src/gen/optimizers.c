@@ -132,7 +132,7 @@ static const tn_param tni_params_optim_adafactor[] = {
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adafactor_args,
      maximize), 0, -1, NULL},
 };
-static const double tni_list_optim_adafactor_eps[] = {-HUGE_VAL, 0.001};
+static const double tni_list_optim_adafactor_eps[] = {-1, 0.001};
 static const tn_optim_adafactor_args tni_defaults_optim_adafactor = {0.01, -0.8,
     {tni_list_optim_adafactor_eps, 2}, 1, 0, false, {NULL, 0}};
 static const char *const tni_names_optim_adafactor[] = {NULL};

@@ -18,7 +18,7 @@ static bool adafactor_check(const void *options) {
                             o->beta2_decay);
     if (!(o->d >= 1)) return tni_nn_error(TN_INVALID, "d is %g, but must be 1 or more", o->d);
     return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps.at[1], "eps[1]") &&
-           (o->eps.at[0] == -HUGE_VAL || tni_option_bound(o->eps.at[0], "eps[0]")) &&
+           (o->eps.at[0] == -1 || tni_option_bound(o->eps.at[0], "eps[0]")) &&
            tni_option_bound(o->weight_decay, "weight_decay");
 }
 
@@ -118,11 +118,11 @@ static bool adafactor_step(tn_ostep *s) {
 /* g = -g to maximise; a = max(eps[1], rms(p)) min(lr, 1 / sqrt(t)); p *= 1 - lr weight_decay; w =
  * t^beta2_decay; the means of g^2 by row and by column move by w towards those of g, V = rows
  * columns / max(mean of rows, eps[0]); without two dimensions V = lerp(V, g^2, w); u = g /
- * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -inf is the dtype's epsilon. */
+ * max(sqrt(V), eps[0]); p -= a u / max(1, rms(u) / d). eps[0]: -1 is the dtype's epsilon. */
 TN_OPTIMIZER(adafactor,
              "Adafactor(Tensor[] params, float lr=0.01, float beta2_decay=-0.8, float[2] "
-             "eps=[-inf, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)",
+             "eps=[-1.0, 0.001], float d=1.0, float weight_decay=0.0, *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_adafactor(tn_parameters(net), .lr = 0.02)",
-                    .differs = "parameter eps: None for the epsilon of the dtype is -inf in C"),
+                    .differs = "parameter eps: None for the epsilon of the dtype is -1 in C"),
              .state = "row_var, col_var, variance", .check = adafactor_check,
              .begin = adafactor_begin, .step = adafactor_step, .counts = true)

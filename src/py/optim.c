@@ -85,6 +85,9 @@ static const py_optim_row *py_optim_row_at(long i) {
     return NULL;
 }
 
+/* Whether a default of a list stands for None, as Adafactor's eps[0]. */
+static bool py_optim_absent(double v) { return v == -1; }
+
 /* A parameter's default as Python writes it: 0 for a float of zero, as torch's own. */
 static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
     tn_floats l;
@@ -95,8 +98,8 @@ static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
         for (int64_t k = 0; all && k < l.n; k++)
             PyTuple_SetItem(all, (Py_ssize_t)k,
-                            l.at[k] == -HUGE_VAL ? Py_NewRef(Py_None)
-                                                 : PyFloat_FromDouble(l.at[k]));
+                            py_optim_absent(l.at[k]) ? Py_NewRef(Py_None)
+                                                     : PyFloat_FromDouble(l.at[k]));
         return all;
     }
     if (tn_param_number(p, gen->defaults, &s) && s.kind == TN_KIND_FLOAT && s.real == 0 &&
@@ -184,11 +187,11 @@ static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
-/* Whether number i of a list may be None: its default is -inf. The struct still has the default. */
+/* Whether number i of a list may be None. The struct still has the default. */
 static bool py_optim_none_at(const tn_param *p, const py_optim_group *g, int64_t i) {
     tn_floats l;
     memcpy(&l, g->args.bytes + p->offset, sizeof l);
-    return i < l.n && l.at[i] == -HUGE_VAL;
+    return i < l.n && py_optim_absent(l.at[i]);
 }
 
 /* A tuple or list of floats, of as many as the row says (betas: 2). */
@@ -206,9 +209,10 @@ static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_g
         PyObject *one =
             tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
         double *to = g->lists + g->used + i;
-        if (one == Py_None && py_optim_none_at(p, g, i))
-            *to = -HUGE_VAL;
-        else if (!one || !py_to_float(one, to))
+        const bool may = py_optim_none_at(p, g, i);
+        if (may && one == Py_None)
+            *to = -1;
+        else if (!one || !py_to_float(one, to) || (may && py_optim_absent(*to)))
             return py_optim_misfit(p, o);
     }
     g->used += (int)l.n;

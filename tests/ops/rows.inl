@@ -295,6 +295,6 @@ DIFFERS("operator", "var_mean", "grad of tensor 0", false, "dim=[]",
 DIFFERS("module", "module_list", "parameter modules", false, "",
         "an empty list is written {}")
 DIFFERS("optimizer", "adafactor", "parameter eps", false, "",
-        "None for the epsilon of the dtype is -inf in C")
+        "None for the epsilon of the dtype is -1 in C")
 #undef DIFFERS
 #undef ORACLE

@@ -5009,7 +5009,7 @@ struct adafactor_options {
     typedef adafactor_options self_;
     TNI_OPTION(double, lr, 0.01)
     TNI_OPTION(double, beta2_decay, -0.8)
-    TNI_OPTION(kept_float_list, eps, {-detail::huge(), 0.001})
+    TNI_OPTION(kept_float_list, eps, {-1, 0.001})
     TNI_OPTION(double, d, 1)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
@@ -5020,7 +5020,7 @@ namespace rows {
 template <class K> class adafactor : public detail::kept<K, optimizer>::type {
   public:
     explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
-        double beta2_decay = -0.8, float_list eps = {-detail::huge(), 0.001}, double d = 1,
+        double beta2_decay = -0.8, float_list eps = {-1, 0.001}, double d = 1,
         double weight_decay = 0, flag maximize = false, site at = site::here()) {
         const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
             maximize.value, params.value};

@@ -13,24 +13,26 @@ static tn_tensor *histogram_flat(tn_tensor *x) {
     const int64_t all = -1;
     return tnp_reshape(x, tni_ints(&all, 1));
 }
-/* A number of a 0-dim tensor on the CPU. */
-static double histogram_number(const tn_tensor *t) {
-    return tni_element(tni_bytes_at(t), t->dtype).real;
+/* The number of a 0-dim tensor, on a device too; false with an error. */
+static bool histogram_number(tn_frame *f, tn_tensor *t, double *v) {
+    tn_tensor *here = t->flags & TNI_DEVICE ? tni_device_down(f->block, t) : t;
+    if (!here) return false;
+    *v = tni_element(tni_bytes_at(here), here->dtype).real;
+    if (here != t) tni_drop(f->block, here);
+    return true;
 }
 /* The range from `low` to `high`: given, or that of the elements if both are equal; `more` on each
  * side if these are. False with an error. */
 static bool histogram_range(tn_frame *f, tn_tensor *x, double *low, double *high, double more) {
     if (*low == *high && x->numel) {
         tn_min_max m;
-        if (x->flags & TNI_BATCHED || (x->device != TN_CPU && !(x->flags & TNI_META)))
-            return tn_fail(f, TN_UNSUPPORTED,
-                           "in a batch, and on a device, the range has to be given");
+        if (x->flags & TNI_BATCHED)
+            return tn_fail(f, TN_UNSUPPORTED, "in a batch the range has to be given");
         m = tnp_aminmax(x, TN_NONE, false);
         if (!m.min || !m.max) return false;
-        if (!(x->flags & TNI_META)) {
-            *low = histogram_number(m.min);
-            *high = histogram_number(m.max);
-        }
+        if (!(x->flags & TNI_META) &&
+            !(histogram_number(f, m.min, low) && histogram_number(f, m.max, high)))
+            return false;
     }
     if (!(*low - *low == 0 && *high - *high == 0))
         return tn_fail(f, TN_INVALID, "range of [%g, %g] is not finite", *low, *high);
