@@ -11,7 +11,7 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          147  optimizers, learning-rate schedules, clipping of gradients
+ *   [2]  optim          185  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       4759  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
@@ -600,6 +600,44 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
 #define tn_schedule_resume(s, count, initial, ngroups) \
     tn_schedule_resume_at(__FILE__, __LINE__, s, count, initial, ngroups)
 TN_API double tn_schedule_initial(const tn_schedule *s, int group);
+
+/* --- mixed precision -------------------------------------------------------------------------- */
+
+/* Scales the loss, so that small gradients of half precision survive, and skips steps whose
+ * gradients overflow, as torch.amp.GradScaler. Weights stay f32.
+ *     tn_scaler *scaler = tn_scaler_new();
+ *     tn_backward(tn_scaler_scale(scaler, loss));
+ *     tn_scaler_step(scaler, opt); tn_scaler_update(scaler); */
+typedef struct tn_scaler tn_scaler;
+typedef struct tn_scaler_args {
+    double init_scale;       /* 0: 65536 */
+    double growth_factor;    /* above 1; 0: 2 */
+    double backoff_factor;   /* between 0 and 1; 0: 0.5 */
+    int64_t growth_interval; /* steps without an overflow before the scale grows; 0: 2000 */
+} tn_scaler_args;
+TN_USE_RESULT TN_API tn_scaler *tn_scaler_new_at(const char *file, int line,
+                                                 const tn_scaler_args *args);
+#define tn_scaler_new(...) TNI_CALL_AS(tn_scaler_new_at, tn_scaler_args, __VA_ARGS__)
+TN_API void tn_scaler_free(tn_scaler *s);
+TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler *s,
+                                     tn_tensor *loss);
+#define tn_scaler_scale(s, loss) tn_scaler_scale_at(__FILE__, __LINE__, s, loss)
+/* Divides the gradients by the scale, once before a step: to clip them. step does it unless that
+ * was done, and steps if all are finite; a skipped step is no error. False with an error. */
+TN_API bool tn_scaler_unscale_at(const char *file, int line, tn_scaler *s, tn_optimizer *o);
+#define tn_scaler_unscale_(s, o) tn_scaler_unscale_at(__FILE__, __LINE__, s, o)
+TN_API bool tn_scaler_step_at(const char *file, int line, tn_scaler *s, tn_optimizer *o);
+#define tn_scaler_step(s, o) tn_scaler_step_at(__FILE__, __LINE__, s, o)
+/* The scale of the next step: smaller after an overflow, larger after growth_interval steps without
+ * one. */
+TN_API bool tn_scaler_update_at(const char *file, int line, tn_scaler *s);
+#define tn_scaler_update(s) tn_scaler_update_at(__FILE__, __LINE__, s)
+/* The scale, and the steps without an overflow since it changed; resume sets both. */
+TN_API double tn_scaler_get(const tn_scaler *s);
+TN_API int64_t tn_scaler_count(const tn_scaler *s);
+TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double scale,
+                                int64_t count);
+#define tn_scaler_resume(s, scale, count) tn_scaler_resume_at(__FILE__, __LINE__, s, scale, count)
 
 TNI_EXTERN_C_END
 
@@ -12524,13 +12562,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 25cf678cea28 is the hash of the chapters above: who includes this refers to a symbol of
+/* 379378727eff is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_25cf678cea28;
+TN_API const char tn_nn_layout_379378727eff;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_25cf678cea28;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_379378727eff;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12548,7 +12586,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_25cf678cea28 = 1;
+const char tn_nn_layout_379378727eff = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -19731,6 +19769,207 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;
+}
+
+/* src/optim/scaler.c - scaling of a loss, so that small gradients of half precision survive, and skipping of steps whose gradients overflow (P */
+
+#include <math.h>
+
+enum { SCALER_READY, SCALER_UNSCALED, SCALER_STEPPED };
+
+typedef struct scaler_state {
+    const tn_optimizer *optimizer;
+    int stage;
+    bool overflow;
+} scaler_state;
+
+struct tn_scaler {
+    double scale, growth_factor, backoff_factor;
+    int64_t growth_interval, good;
+    tni_buffer states;
+};
+
+static bool scaler_check(const tn_scaler *s) {
+    if (!(s->scale > 0 && s->scale <= 3.4028234663852886e38))
+        return tni_nn_error(TN_INVALID, "init_scale is %g, but must be positive and finite",
+                            s->scale);
+    if (!(s->growth_factor > 1))
+        return tni_nn_error(TN_INVALID, "growth_factor is %g, but must be above 1",
+                            s->growth_factor);
+    if (!(s->backoff_factor > 0 && s->backoff_factor < 1))
+        return tni_nn_error(TN_INVALID, "backoff_factor is %g, but must be between 0 and 1",
+                            s->backoff_factor);
+    return s->growth_interval > 0 ||
+           tni_nn_error(TN_INVALID, "growth_interval is %lld, but must be positive",
+                        (long long)s->growth_interval);
+}
+
+TN_API tn_scaler *tn_scaler_new_at(const char *file, int line, const tn_scaler_args *args) {
+    static const tn_scaler_args usual = {0, 0, 0, 0};
+    const tn_scaler_args *a = args ? args : &usual;
+    tn_scaler *s = NULL, made;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, "scaler");
+    memset(&made, 0, sizeof made);
+    made.scale = a->init_scale != 0 ? a->init_scale : 65536;
+    made.growth_factor = a->growth_factor != 0 ? a->growth_factor : 2;
+    made.backoff_factor = a->backoff_factor != 0 ? a->backoff_factor : 0.5;
+    made.growth_interval = a->growth_interval ? a->growth_interval : 2000;
+    if (scaler_check(&made)) s = (tn_scaler *)tn_alloc(sizeof *s);
+    if (s) *s = made;
+    tni_step_end(&step);
+    return s;
+}
+TN_API void tn_scaler_free(tn_scaler *s) {
+    if (!s || !tn_context_exists()) return;
+    tni_buffer_free(&s->states);
+    tn_alloc_free(s, sizeof *s);
+}
+
+TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler *s,
+                                     tn_tensor *loss) {
+    tn_tensor *scaled = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, "scaler");
+    if (!s || !loss)
+        tni_nn_error(TN_INVALID, "the scaler or the loss is NULL");
+    else
+        scaled = tnp_mul_scalar(loss, tn_float(s->scale));
+    tni_step_end(&step);
+    return scaled;
+}
+
+static scaler_state *scaler_state_of(tn_scaler *s, const tn_optimizer *o) {
+    const int64_t n = s->states.n / (int64_t)sizeof(scaler_state);
+    scaler_state *at = (scaler_state *)(void *)s->states.at, fresh;
+    for (int64_t i = 0; i < n; i++)
+        if (at[i].optimizer == o) return &at[i];
+    memset(&fresh, 0, sizeof fresh);
+    fresh.optimizer = o;
+    return (scaler_state *)tni_buffer_add(&s->states, &fresh, (int64_t)sizeof fresh);
+}
+
+static bool scaler_finite(tn_tensor *const *grads, int64_t n) {
+    tn_tensor *most = n ? tnp_total_norm(tn_tensors_of(grads, n), HUGE_VAL) : NULL;
+    if (!n) return true;
+    return most && isfinite(tn_item(most));
+}
+
+static bool scaler_divide(const tn_scaler *s, tn_tensor *const *grads, int64_t n) {
+    if (!tn_whole_begin()) return false;
+    for (int64_t i = 0; i < n && tn_ok(); i++) tnp_mul_scalar_(grads[i], tn_float(1 / s->scale));
+    tn_whole_end();
+    return tn_ok();
+}
+
+static bool scaler_unscale(tn_scaler *s, const tn_optimizer *o) {
+    scaler_state *state = scaler_state_of(s, o);
+    tn_tensor **grads;
+    int64_t n = 0;
+    bool ok = true;
+    if (!state) return false;
+    if (state->stage != SCALER_READY)
+        return tni_nn_error(TN_INVALID, "the optimizer has been %s since the last update",
+                            state->stage == SCALER_UNSCALED ? "unscaled" : "stepped");
+    grads = (tn_tensor **)tni_alloc_each(o->n, sizeof *grads);
+    if (!grads) return false;
+    for (int64_t i = 0; ok && i < o->n; i++) {
+        tn_tensor *grad = tn_grad_of(o->param[i]);
+        if (grad) grads[n++] = grad;
+        if (grad && tn_dtype_of(grad) == TN_F16)
+            ok = tni_nn_error(TN_TYPE,
+                              "parameter %lld has a gradient of float16, which is no "
+                              "master weight's",
+                              (long long)i);
+    }
+    if (ok) state->overflow = !scaler_finite(grads, n);
+    ok = ok && tn_ok() && scaler_divide(s, grads, n);
+    if (ok) state->stage = SCALER_UNSCALED;
+    tn_alloc_free(grads, (size_t)o->n * sizeof *grads);
+    return ok;
+}
+
+static bool scaler_go(const char *file, int line, tn_scaler *s, tn_optimizer *o, bool step) {
+    tni_step at;
+    int64_t mark;
+    scaler_state *state;
+    bool mode, ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&at, file, line, "scaler");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL");
+    state = ok ? scaler_state_of(s, o) : NULL;
+    if (!state || !step || state->stage != SCALER_UNSCALED) ok = ok && scaler_unscale(s, o);
+    state = ok ? scaler_state_of(s, o) : NULL;
+    ok = state != NULL;
+    if (ok && step) {
+        ok = state->overflow || tn_optimizer_step_at(file, line, o);
+        if (ok) state->stage = SCALER_STEPPED;
+    }
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&at);
+    return ok;
+}
+TN_API bool tn_scaler_unscale_at(const char *file, int line, tn_scaler *s, tn_optimizer *o) {
+    return scaler_go(file, line, s, o, false);
+}
+TN_API bool tn_scaler_step_at(const char *file, int line, tn_scaler *s, tn_optimizer *o) {
+    return scaler_go(file, line, s, o, true);
+}
+
+static bool scaler_update(tn_scaler *s) {
+    const int64_t n = s->states.n / (int64_t)sizeof(scaler_state);
+    scaler_state *at = (scaler_state *)(void *)s->states.at;
+    bool any = false, overflow = false;
+    for (int64_t i = 0; i < n; i++) {
+        any = any || at[i].stage != SCALER_READY;
+        overflow = overflow || at[i].overflow;
+    }
+    if (!any) return tni_nn_error(TN_INVALID, "no optimizer was unscaled or stepped before");
+    if (overflow) {
+        s->scale *= s->backoff_factor;
+        s->good = 0;
+    } else if (s->good >= s->growth_interval - 1) {
+        const double grown = s->scale * s->growth_factor;
+        if (grown <= 3.4028234663852886e38) s->scale = grown;
+        s->good = 0;
+    } else {
+        s->good++;
+    }
+    s->states.n = 0;
+    return true;
+}
+TN_API bool tn_scaler_update_at(const char *file, int line, tn_scaler *s) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "scaler");
+    ok = s ? scaler_update(s) : tni_nn_error(TN_INVALID, "the scaler is NULL");
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API double tn_scaler_get(const tn_scaler *s) { return s ? s->scale : (double)NAN; }
+TN_API int64_t tn_scaler_count(const tn_scaler *s) { return s ? s->good : 0; }
+TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double scale,
+                                int64_t count) {
+    tni_step step;
+    bool ok = true;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "scaler");
+    if (!s || !(scale > 0 && scale <= 3.4028234663852886e38) || count < 0)
+        ok = tni_nn_error(TN_INVALID,
+                          "expected a scaler, a positive scale and a count of 0 or more");
+    if (ok) {
+        s->scale = scale;
+        s->good = count;
+    }
+    tni_step_end(&step);
+    return ok;
 }
 
 /* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
@@ -27448,6 +27687,15 @@ TNI_EXTERN_C_END
 #define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
 #define tn_schedule_resume_at TNI_JOIN(TN_PREFIX, tn_schedule_resume_at)
 #define tn_schedule_initial TNI_JOIN(TN_PREFIX, tn_schedule_initial)
+#define tn_scaler_new_at TNI_JOIN(TN_PREFIX, tn_scaler_new_at)
+#define tn_scaler_free TNI_JOIN(TN_PREFIX, tn_scaler_free)
+#define tn_scaler_scale_at TNI_JOIN(TN_PREFIX, tn_scaler_scale_at)
+#define tn_scaler_unscale_at TNI_JOIN(TN_PREFIX, tn_scaler_unscale_at)
+#define tn_scaler_step_at TNI_JOIN(TN_PREFIX, tn_scaler_step_at)
+#define tn_scaler_update_at TNI_JOIN(TN_PREFIX, tn_scaler_update_at)
+#define tn_scaler_get TNI_JOIN(TN_PREFIX, tn_scaler_get)
+#define tn_scaler_count TNI_JOIN(TN_PREFIX, tn_scaler_count)
+#define tn_scaler_resume_at TNI_JOIN(TN_PREFIX, tn_scaler_resume_at)
 #define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
 #define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
 #define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
@@ -27832,7 +28080,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_25cf678cea28 TNI_JOIN(TN_PREFIX, tn_nn_layout_25cf678cea28)
+#define tn_nn_layout_379378727eff TNI_JOIN(TN_PREFIX, tn_nn_layout_379378727eff)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -27909,6 +28157,15 @@ TNI_EXTERN_C_END
 #define tn_schedule_count (*tni_at_tn_schedule_count)
 #define tn_schedule_resume_at (*tni_at_tn_schedule_resume_at)
 #define tn_schedule_initial (*tni_at_tn_schedule_initial)
+#define tn_scaler_new_at (*tni_at_tn_scaler_new_at)
+#define tn_scaler_free (*tni_at_tn_scaler_free)
+#define tn_scaler_scale_at (*tni_at_tn_scaler_scale_at)
+#define tn_scaler_unscale_at (*tni_at_tn_scaler_unscale_at)
+#define tn_scaler_step_at (*tni_at_tn_scaler_step_at)
+#define tn_scaler_update_at (*tni_at_tn_scaler_update_at)
+#define tn_scaler_get (*tni_at_tn_scaler_get)
+#define tn_scaler_count (*tni_at_tn_scaler_count)
+#define tn_scaler_resume_at (*tni_at_tn_scaler_resume_at)
 #define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
 #define tnp_nn_relu (*tni_at_tnp_nn_relu)
 #define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
@@ -28371,6 +28628,15 @@ TNI_EXTERN_C_END
     X(tn_schedule_count) \
     X(tn_schedule_resume_at) \
     X(tn_schedule_initial) \
+    X(tn_scaler_new_at) \
+    X(tn_scaler_free) \
+    X(tn_scaler_scale_at) \
+    X(tn_scaler_unscale_at) \
+    X(tn_scaler_step_at) \
+    X(tn_scaler_update_at) \
+    X(tn_scaler_get) \
+    X(tn_scaler_count) \
+    X(tn_scaler_resume_at) \
     X(tn_nn_relu_at) \
     X(tnp_nn_relu) \
     X(tn_nn_leaky_relu_at) \
@@ -28759,14 +29025,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"25cf678cea28", at, 458};
+    static const tn_exports all = {"379378727eff", at, 467};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 458 || strcmp(e->layout, "25cf678cea28") != 0) return false;
+    if (!e || e->n != 467 || strcmp(e->layout, "379378727eff") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

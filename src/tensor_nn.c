@@ -59,6 +59,7 @@
 #include "optim/muon.c"
 #include "optim/clip.c"
 #include "optim/schedule.c"
+#include "optim/scaler.c"
 #include "base/cold_end.inl"
 
 #include "base/cold_begin.inl"

@@ -1,6 +1,7 @@
 """torch.linalg: rows, which stand here by their names, and what is composed of them."""
 from . import _C
 from ._C import Tensor
+from ._functions._casts import lower
 from ._functions._marks import function, listed
 from ._functions._out import with_out
 from ._functions.shapes import broadcast_tensors
@@ -94,6 +95,7 @@ def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
 @with_out
 def vecdot(x: Tensor, y: Tensor, *, dim=-1):
     """Dot products of vectors along dim, the first conjugated."""
+    x, y = lower(x, y)
     return ((x.conj() if x.is_complex() else x) * y).sum(dim)
 
 

@@ -50,13 +50,21 @@ TN_API bool tn_grad_mode(void);
 TN_API bool tn_set_inference_mode(bool enabled);
 
 /* Sets the dtype of the calling thread's autocast, TN_BF16 or TN_F16, any other: off, and returns
- * the one before, TN_NO_DTYPE for off. While it is on, products of matrices and convolutions on the
- * CPU cast f32 inputs to it, and losses, norms of matrices, decompositions and the like cast halves
- * to f32, as torch's autocast of the CPU (src/call/autocast.c has the list). Results have the dtype
- * of the inputs then; gradients have that of the tensors. In place and with .out nothing is cast.
+ * the one before, TN_NO_DTYPE for off. While it is on, products of matrices and convolutions cast
+ * f32 inputs to it, and losses, norms of matrices, decompositions and the like cast halves to f32,
+ * as torch's autocast: a row's field .autocast says which. tn_set_autocast is that of tensors on
+ * the CPU, tn_set_device_autocast that of tensors on any other device. Results have the dtype of
+ * the inputs then; gradients have that of the tensors. In place and with .out nothing is cast.
  * Backward computes without it. */
 TN_API tn_dtype tn_set_autocast(tn_dtype dtype);
 TN_API tn_dtype tn_autocast(void);
+TN_API tn_dtype tn_set_device_autocast(tn_dtype dtype);
+TN_API tn_dtype tn_device_autocast(void);
+/* Casts of f32 leaves that require grad are kept until both are off, so that a weight that is used
+ * twice is cast once; after a write to the weight it is cast again. tn_set_autocast_cache(false):
+ * none is kept from now on; returns what was set before. tn_clear_autocast_cache forgets them. */
+TN_API bool tn_set_autocast_cache(bool enabled);
+TN_API void tn_clear_autocast_cache(void);
 
 /* Blocks without recording. Like TN_SCOPE they also end at return and goto (gcc, clang, C++), and
  * `break` leaves the block.

@@ -144,5 +144,43 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     tn_schedule_resume_at(__FILE__, __LINE__, s, count, initial, ngroups)
 TN_API double tn_schedule_initial(const tn_schedule *s, int group);
 
+/* --- mixed precision -------------------------------------------------------------------------- */
+
+/* Scales the loss, so that small gradients of half precision survive, and skips steps whose
+ * gradients overflow, as torch.amp.GradScaler. Weights stay f32.
+ *     tn_scaler *scaler = tn_scaler_new();
+ *     tn_backward(tn_scaler_scale(scaler, loss));
+ *     tn_scaler_step(scaler, opt); tn_scaler_update(scaler); */
+typedef struct tn_scaler tn_scaler;
+typedef struct tn_scaler_args {
+    double init_scale;       /* 0: 65536 */
+    double growth_factor;    /* above 1; 0: 2 */
+    double backoff_factor;   /* between 0 and 1; 0: 0.5 */
+    int64_t growth_interval; /* steps without an overflow before the scale grows; 0: 2000 */
+} tn_scaler_args;
+TN_USE_RESULT TN_API tn_scaler *tn_scaler_new_at(const char *file, int line,
+                                                 const tn_scaler_args *args);
+#define tn_scaler_new(...) TNI_CALL_AS(tn_scaler_new_at, tn_scaler_args, __VA_ARGS__)
+TN_API void tn_scaler_free(tn_scaler *s);
+TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler *s,
+                                     tn_tensor *loss);
+#define tn_scaler_scale(s, loss) tn_scaler_scale_at(__FILE__, __LINE__, s, loss)
+/* Divides the gradients by the scale, once before a step: to clip them. step does it unless that
+ * was done, and steps if all are finite; a skipped step is no error. False with an error. */
+TN_API bool tn_scaler_unscale_at(const char *file, int line, tn_scaler *s, tn_optimizer *o);
+#define tn_scaler_unscale_(s, o) tn_scaler_unscale_at(__FILE__, __LINE__, s, o)
+TN_API bool tn_scaler_step_at(const char *file, int line, tn_scaler *s, tn_optimizer *o);
+#define tn_scaler_step(s, o) tn_scaler_step_at(__FILE__, __LINE__, s, o)
+/* The scale of the next step: smaller after an overflow, larger after growth_interval steps without
+ * one. */
+TN_API bool tn_scaler_update_at(const char *file, int line, tn_scaler *s);
+#define tn_scaler_update(s) tn_scaler_update_at(__FILE__, __LINE__, s)
+/* The scale, and the steps without an overflow since it changed; resume sets both. */
+TN_API double tn_scaler_get(const tn_scaler *s);
+TN_API int64_t tn_scaler_count(const tn_scaler *s);
+TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double scale,
+                                int64_t count);
+#define tn_scaler_resume(s, scale, count) tn_scaler_resume_at(__FILE__, __LINE__, s, scale, count)
+
 TNI_EXTERN_C_END
 #endif

@@ -42,12 +42,31 @@ enum tn_forms {
     TN_DRAWS = 128     /* of a composed row: f->generator is set, and goes back if the call fails */
 };
 
+/* What autocast does to a call's floating tensors (tn_set_autocast; float64 stays as it is), on the
+ * CPU and on other devices. Without a policy a composed row casts in what it calls. */
+enum tn_autocast_policy {
+    TN_LOWER_CPU = 1, /* to the dtype of autocast: products of matrices, convolutions */
+    TN_LOWER_CUDA = 2,
+    TN_LOWER = 3,
+    TN_WIDE_CPU = 4, /* to float32: what loses too much in half precision */
+    TN_WIDE_CUDA = 8,
+    TN_WIDE = 12,
+    TN_WIDEST_CPU = 16, /* to float32 if one of them is float32: rows that take one dtype */
+    TN_WIDEST_CUDA = 32,
+    TN_WIDEST = 48,
+    TN_UNCAST_CPU = 64, /* nothing is cast, in what a composed row calls neither */
+    TN_UNCAST_CUDA = 128,
+    TN_UNCAST = 192,
+    TN_UNSAFE_CUDA = 512 /* refused: half precision would overflow in it */
+};
+
 struct tn_row {
     /* C's name, which is unique; torch's schema: "max.dim(Tensor self, int dim) -> ..." */
     const char *name, *schema;
     const tn_gen *gen; /* NULL in a user's row: made by tn_register */
     /* the fields of TN_OPERATOR, in this order */
-    uint32_t forms; /* tn_forms */
+    uint32_t forms;    /* tn_forms */
+    uint32_t autocast; /* tn_autocast_policy */
     /* names of hidden outputs, announced after the results while recording */
     const char *saves;
     /* what gradients read: "self:other other:self,result", or "indices" for all */
@@ -85,12 +104,12 @@ struct tn_row {
  * here. */
 #define TN_TYPES(X)                                                                                \
     X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tensor_ref ", void *, TN_TYPE_LENT, TENSOR)  \
-    X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tensor_list ", tn_tensors,                        \
+    X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tensor_list ", tn_tensors,                           \
       TN_TYPE_LENT | TN_TYPE_LIST, TENSORS)                                                        \
     X(INT, "int", TN_T_INTS, "int64_t ", "integer ", int64_t, TN_TYPE_NUMBER, WHOLE)               \
     X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, TN_TYPE_NUMBER, REAL)             \
     X(BOOL, "bool", 0, "bool ", "flag ", bool, TN_TYPE_NUMBER, TRUTH)                              \
-    X(SCALAR, "Scalar", 0, "tn_scalar ", "number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,   \
+    X(SCALAR, "Scalar", 0, "tn_scalar ", "number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,      \
       NUMBER)                                                                                      \
     X(INTS, "int[]", 0, "tn_ints ", "int_list ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)   \
     X(FLOATS, "float[]", 0, "tn_floats ", "float_list ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
@@ -104,7 +123,7 @@ struct tn_row {
     X(ENUM, "enum", 0, "", "", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE, WORD)                         \
     X(STRING, "str", 0, "const char *", "const char *", const char *, TN_TYPE_BEHIND, STRING)      \
     X(MODULE, "Module", TN_T_MODULES, "tn_module *", "tn_module *", void *, TN_TYPE_LENT, MODULE)  \
-    X(MODULES, "Module[]", 0, "tn_modules ", "modules_ref ", tn_tensors,                        \
+    X(MODULES, "Module[]", 0, "tn_modules ", "modules_ref ", tn_tensors,                           \
       TN_TYPE_LENT | TN_TYPE_LIST, MODULES)                                                        \
     X(MAYBE, "float?", 0, "tn_maybe ", "tn_maybe ", tn_maybe, TN_TYPE_GAPS, MAYBE)
 
@@ -238,7 +257,7 @@ struct tn_frame {
     size_t scratch_bytes; /* requested by check */
     void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
-    tni_node *node; /* private to the door */
+    tni_node *node;                 /* private to the door */
     const struct tn_device_row *on; /* the device's kernels; NULL: none are needed */
     /* of all */
     union {

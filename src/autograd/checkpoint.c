@@ -6,7 +6,7 @@ typedef struct checkpoint {
     tn_checkpoint_fn forward;
     void *user;
     tni_block *b;
-    tn_dtype autocast;
+    uint32_t autocast;
     uint8_t rng[TN_GENERATOR_BYTES];
 } checkpoint;
 
@@ -37,7 +37,8 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
                              tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
     tn_backward_args a;
-    tn_dtype autocast;
+    uint32_t autocast;
+    bool kept;
     memset(&a, 0, sizeof a);
     /* New headers on the saved inputs, as leaves: the inner backward ends there. */
     for (int i = 0; i < f->nsaved; i++) {
@@ -47,9 +48,13 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
     }
     /* The second forward is recorded, in the autocast of the first, and its graph used at once. */
     tni_state(b)->no_grad = 0;
-    autocast = tn_set_autocast(c->autocast);
+    autocast = tni_autocast_modes(b);
+    kept = tni_calls(b)->casts_off;
+    tni_calls(b)->casts_off = true; /* its casts end with it */
+    if (c->autocast != autocast) tni_autocast_set(b, c->autocast);
     a.t = c->forward(in, (int)f->nsaved, c->user);
-    tn_set_autocast(autocast);
+    if (c->autocast != autocast) tni_autocast_set(b, autocast);
+    tni_calls(b)->casts_off = kept;
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
@@ -104,6 +109,6 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     c->forward = forward;
     c->user = user;
     c->b = b;
-    c->autocast = tn_autocast();
+    c->autocast = tni_autocast_modes(b);
     return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
 }

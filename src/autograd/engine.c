@@ -461,11 +461,11 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     tni_engine e;
     uint8_t no_grad = tni_state(b)->no_grad;
     uint16_t inference = tni_state(b)->inference;
-    const tn_dtype autocast = (tn_dtype)b->autocast;
+    const uint32_t autocast = tni_autocast_modes(b);
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
-    if (autocast) tn_set_autocast(TN_NO_DTYPE); /* gradients have their tensors' dtypes */
+    if (autocast) tni_autocast_set(b, 0); /* gradients have their tensors' dtypes */
     /* The struct is set field by field: its inline memory stays as it is. */
     e.b = b;
     e.keep = keep || create;
@@ -495,7 +495,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     b->place_hold--;
     tni_state(b)->no_grad = no_grad;
     tni_state(b)->inference = inference;
-    if (autocast) tn_set_autocast(autocast);
+    if (autocast) tni_autocast_set(b, autocast);
     tni_end(b, mark);
     /* Results move to the caller's scope, now that this one has ended. */
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);

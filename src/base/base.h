@@ -122,11 +122,12 @@ struct tni_block {
     uint32_t place_hold;
     /* > 0: calls run although the context was cancelled, to finish what must happen as a whole. */
     uint32_t unstopped;
-    tn_path *path;          /* chain of module calls above the operators (api/beside.h) */
-    struct tn_group *group; /* of ranks, that the thread works in (group/); NULL: it is alone */
-    int64_t live_count;     /* tensors, counted by their room */
-    uint8_t autocast;       /* tn_dtype in which suitable calls compute (TNI_HOOK_CAST), 0: off */
-    uint8_t warned;         /* a warning waits: for the handler (TNI_HOOK_WARNING) or to be taken */
+    tn_path *path;           /* chain of module calls above the operators (api/beside.h) */
+    struct tn_group *group;  /* of ranks, that the thread works in (group/); NULL: it is alone */
+    int64_t live_count;      /* tensors, counted by their room */
+    uint8_t autocast;        /* tn_dtype in which suitable calls compute (TNI_HOOK_CAST), 0: off */
+    uint8_t autocast_device; /* the same of tensors on devices */
+    uint8_t warned; /* a warning waits: for the handler (TNI_HOOK_WARNING) or to be taken */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -147,8 +148,12 @@ struct tni_block {
     char behind[TNI_ALIGN];
 };
 
-enum { TNI_HOOK_RECORD = TNI_REPLAYS, TNI_HOOK_PROFILE = 2 * TNI_PROFILES, TNI_HOOK_WARNING = 4,
-       TNI_HOOK_CAST = 8 };
+enum {
+    TNI_HOOK_RECORD = TNI_REPLAYS,
+    TNI_HOOK_PROFILE = 2 * TNI_PROFILES,
+    TNI_HOOK_WARNING = 4,
+    TNI_HOOK_CAST = 8
+};
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);
     while (!tni_swap_if(&b->hooks, &old, on ? old | hook : old & ~hook)) {}

@@ -289,7 +289,7 @@ static void context_adopt(tni_block *b) {
     b->place_hold = 0;
     b->path = NULL;
     b->group = NULL;
-    b->autocast = 0;
+    b->autocast = b->autocast_device = 0;
     tni_hook_set(b, TNI_HOOK_RECORD | TNI_HOOK_CAST, false);
     tni_rooms_above()->adopt(b);
     tni_error_leave(b);

@@ -17,8 +17,21 @@ typedef struct tni_call_block {
      * made, with *ok (autocast.c); given: it has .out. */
     bool (*autocast)(tni_block *b, const tn_row *row, unsigned how, bool given, const char *file,
                      int line, const void *args, void *results, bool *ok);
+    struct tni_casts *casts; /* weights that autocast has cast; NULL: none */
+    void (*casts_drop)(tni_block *b);
+    bool casts_off; /* none are kept */
 } tni_call_block;
 TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
+
+/* Both dtypes of a thread's autocast as one number, 0: off; to pause it and go on. */
+TNI_INLINE uint32_t tni_autocast_modes(const tni_block *b) {
+    return b->autocast | (uint32_t)b->autocast_device << 8;
+}
+TNI_INLINE void tni_autocast_set(tni_block *b, uint32_t modes) {
+    b->autocast = (uint8_t)modes;
+    b->autocast_device = (uint8_t)(modes >> 8);
+    tni_hook_set(b, TNI_HOOK_CAST, modes != 0);
+}
 
 typedef struct tni_call_context {
     tni_tensor_context tensors;
@@ -184,7 +197,7 @@ typedef struct tni_call {
     uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
     bool unknown_columns; /* its last two dimensions are column-major */
-    tni_node *rebase; /* node for the base of a written view */
+    tni_node *rebase;     /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
 

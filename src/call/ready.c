@@ -11,6 +11,8 @@ static void ready_adopt(tni_block *b) {
     tni_state(b)->no_grad = 0;
     tni_state(b)->inference = 0;
     tni_state(b)->floor = 0;
+    if (tni_calls(b)->casts_drop) tni_calls(b)->casts_drop(b);
+    tni_calls(b)->casts_off = false;
     tni_end(b, 0);
     tni_record_drop(b);
 }

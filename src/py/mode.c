@@ -177,8 +177,40 @@ static PyObject *py_mode_set_autocast(PyObject *self, PyObject *o) {
     return Py_NewRef(dtype ? py.dtypes[dtype] : Py_None);
 }
 
+/* _set_device_autocast(dtype or None): that of tensors on devices. */
+static PyObject *py_mode_set_device_autocast(PyObject *self, PyObject *o) {
+    tn_dtype dtype = TN_NO_DTYPE;
+    (void)self;
+    if (o != Py_None && !py_to_dtype(o, &dtype))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "%R is no torch.dtype", o);
+    dtype = tn_set_device_autocast(dtype);
+    return Py_NewRef(dtype ? py.dtypes[dtype] : Py_None);
+}
+/* _autocast_of(tensor): the dtype of autocast where it lies, or None. */
+static PyObject *py_mode_autocast_of(PyObject *self, PyObject *o) {
+    const tn_tensor *t = py_is_tensor(o) ? py_of(o) : NULL;
+    const tn_dtype dtype = t && tn_device_of(t) != TN_CPU ? tn_device_autocast() : tn_autocast();
+    (void)self;
+    return Py_NewRef(dtype && t ? py.dtypes[dtype] : Py_None);
+}
+/* _set_autocast_cache(bool): whether casts of weights are kept; what was set before. */
+static PyObject *py_mode_set_autocast_cache(PyObject *self, PyObject *o) {
+    int truth = PyObject_IsTrue(o);
+    (void)self;
+    return truth < 0 ? NULL : PyBool_FromLong(tn_set_autocast_cache(truth > 0));
+}
+static PyObject *py_mode_clear_autocast_cache(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    tn_clear_autocast_cache();
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef py_mode_functions[] = {
     {"_set_autocast", py_mode_set_autocast, METH_O, NULL},
+    {"_set_device_autocast", py_mode_set_device_autocast, METH_O, NULL},
+    {"_autocast_of", py_mode_autocast_of, METH_O, NULL},
+    {"_set_autocast_cache", py_mode_set_autocast_cache, METH_O, NULL},
+    {"_clear_autocast_cache", py_mode_clear_autocast_cache, METH_NOARGS, NULL},
     {"is_grad_enabled", py_mode_is_grad_enabled, METH_NOARGS, "whether calls are recorded"},
     {"is_inference_mode_enabled", py_mode_is_inference, METH_NOARGS, "inference mode"},
     {"is_anomaly_enabled", py_mode_is_anomaly, METH_NOARGS, "whether backward looks for NaN"},

@@ -5,6 +5,7 @@ from operator import index as _index
 
 from .. import _C
 from .._C import Tensor
+from ._casts import wide
 from ._marks import function, method
 from ._out import with_out, written
 from .dtypes import _scalar_type, finfo, iinfo
@@ -82,6 +83,7 @@ def _alike(*tensors):
 @with_out
 def polar(abs: Tensor, angle: Tensor):
     """abs * exp(i angle)."""
+    abs, angle = wide(abs, angle)
     _check_parts(abs, angle)
     return complex(abs * angle.cos(), abs * angle.sin())
 

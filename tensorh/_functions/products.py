@@ -5,6 +5,7 @@ from math import prod as _prod
 
 from .. import _C
 from .._C import Tensor, promote_types
+from ._casts import lower
 from ._marks import both, function, members
 from ._out import with_out, written
 from .dtypes import _kind, _scalar_type
@@ -70,6 +71,7 @@ def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
 @with_out
 def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * bmm(batch1, batch2)."""
+    input, batch1, batch2 = lower(input, batch1, batch2)
     _check_same("baddbmm", input, batch1, batch2)
     return _plus(input, _C.bmm(batch1, batch2), beta, alpha)
 
@@ -78,6 +80,7 @@ def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
 @with_out
 def addbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
+    input, batch1, batch2 = lower(input, batch1, batch2)
     _check_same("addbmm", input, batch1, batch2)
     return _plus(input, _C.bmm(batch1, batch2).sum(0), beta, alpha)
 

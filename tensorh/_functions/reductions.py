@@ -4,6 +4,7 @@ from math import nan as _nan
 
 from .. import _C
 from .._C import Tensor
+from ._casts import wide
 from ._marks import both, function
 from ._out import with_out
 from .shapes import _dim
@@ -14,7 +15,7 @@ def trace(input):
     """The sum of the diagonal of a matrix."""
     if input.dim() != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
-    return input.diagonal().sum()
+    return wide(input)[0].diagonal().sum()
 
 
 @both

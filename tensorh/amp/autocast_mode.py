@@ -22,8 +22,10 @@ _state = _State()
 
 
 def _tell():
-    """Lets the library know: it casts on the CPU."""
+    """Lets the library know."""
+    _C._set_autocast_cache(_state.cache)
     _C._set_autocast(_state.dtype["cpu"] if _state.enabled["cpu"] else None)
+    _C._set_device_autocast(_state.dtype["cuda"] if _state.enabled["cuda"] else None)
 
 
 # --- the state ------------------------------------------------------------------------------------
@@ -89,18 +91,20 @@ def set_autocast_dtype(device_type, dtype):
 
 
 def is_autocast_cache_enabled():
-    """What set_autocast_cache_enabled has set; weights are cast at each call in any case."""
+    """Whether casts of weights are kept until autocast is off."""
     return _state.cache
 
 
 def set_autocast_cache_enabled(enabled):
-    """Kept and told by is_autocast_cache_enabled; it changes nothing else."""
+    """Whether casts of weights are kept from now on."""
     _check("set_autocast_cache_enabled", "enabled", 1, enabled, bool)
     _state.cache = enabled
+    _tell()
 
 
 def clear_autocast_cache():
-    """Nothing is kept."""
+    """Forgets the casts of weights."""
+    _C._clear_autocast_cache()
 
 
 def autocast_increment_nesting():
@@ -161,8 +165,7 @@ set_autocast_gpu_dtype = _old(
 
 class autocast:
     """A block in which products of matrices and convolutions compute in half precision, and what
-    loses too much in it in float32. "cuda" is off where there is no GPU, and planned where there
-    is one."""
+    loses too much in it in float32. "cuda" is off where there is no GPU."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
@@ -181,7 +184,15 @@ class autocast:
 
         if self.device == "cuda":
             if cuda.is_available():
-                raise NotImplementedError("autocast of cuda is planned")
+                if self.fast_dtype in (_C.bfloat16, _C.float16):
+                    return True
+                warnings.warn(
+                    "In CUDA autocast, but the target dtype is not supported. Disabling autocast.\n"
+                    "CUDA Autocast only supports dtypes of torch.bfloat16, torch.float16 "
+                    "currently.",
+                    stacklevel=3,
+                )
+                return False
             warnings.warn(
                 "User provided device_type of 'cuda', but CUDA is not available. Disabling",
                 stacklevel=3,
@@ -208,7 +219,8 @@ class autocast:
         return self
 
     def __exit__(self, *exc):
-        autocast_decrement_nesting()
+        if autocast_decrement_nesting() == 0:
+            clear_autocast_cache()
         _state.enabled[self.device] = self.prev
         _state.dtype[self.device] = self.prev_fastdtype
         _state.cache = self.prev_cache_enabled

@@ -145,6 +145,8 @@ static const struct line lines[] = {
     IN(every_steps, 1, INT64_MAX),
     IN(t_max, 1, (int64_t)1 << 53),
     IN(lambda_factor, 0, INT64_MAX),
+    IN(scaler_interval, 0, INT64_MAX),
+    IN(scaler_count, 0, INT64_MAX),
     IN(resume_count, 0, (int64_t)1 << 53),
     IN(resume_groups, 1, 1),
     IN(initial_group, 0, 0),
@@ -179,8 +181,8 @@ static const struct line lines[] = {
 };
 /* Without a number: calls that work, and calls that are refused. */
 static const struct line none[] = {
-    ANY(registered), ANY(recorded), ANY(retained), ANY(other_data),      ANY(tree),
-    ANY(initial),    ANY(stepped),  ANY(files),    ANY(files_in_memory), ANY(texts),
+    ANY(registered),  ANY(recorded), ANY(retained), ANY(other_data),      ANY(tree),  ANY(initial),
+    ANY(scaler_step), ANY(stepped),  ANY(files),    ANY(files_in_memory), ANY(texts),
 };
 static const struct line refused[] = {
     ANY(null_data),  ANY(null_memory),  ANY(odd_schema),  ANY(twice_registered),
@@ -349,7 +351,8 @@ static const char others[] =
     " tn_history_hold"
     " tn_history_free tn_history_only tn_history_name tn_history_text tn_history_output "
     "tn_history_user"
-    " tn_set_autocast tn_autocast"
+    " tn_set_autocast tn_autocast tn_set_device_autocast tn_device_autocast tn_set_autocast_cache"
+    " tn_clear_autocast_cache"
     " tn_set_anomaly_mode tn_cancelled tn_give tn_incoming tn_grad_zero tn_row_count"
     " tn_record_begin tn_record_end tn_replay tn_recording_free tn_path_push tn_path_pop"
     " tn_path_current tn_set_line_decoder tn_retain tn_release tn_owners tn_take tn_lend tn_base_of"

@@ -170,6 +170,29 @@ static bool resumed(int64_t count, int ngroups) {
 }
 static bool resume_count(int64_t v) { return resumed(v, 1); }
 static bool resume_groups(int64_t v) { return resumed(1, as_int(v)); }
+static bool scaler(tn_scaler *s) {
+    tn_scaler_free(s);
+    return s != NULL;
+}
+static bool scaler_interval(int64_t v) { return scaler(tn_scaler_new(.growth_interval = v)); }
+static bool scaler_count(int64_t v) {
+    tn_scaler *s = tn_scaler_new();
+    const bool ok = tn_scaler_resume(s, 8, v) && tn_scaler_count(s) == v;
+    tn_scaler_free(s);
+    return ok;
+}
+/* A step by a scaler, whose gradients are those of no loss: none. */
+static bool scaler_step(int64_t v) {
+    tn_scaler *s = tn_scaler_new();
+    bool ok = true;
+    (void)v;
+    TN_SCOPE
+        ok = tn_scaler_scale(s, x) != NULL;
+    ok = ok && tn_scaler_unscale_(s, optimizer) && tn_scaler_step(s, optimizer) &&
+         tn_scaler_update(s) && tn_scaler_get(s) > 0;
+    tn_scaler_free(s);
+    return ok;
+}
 static bool initial_group(int64_t v) {
     return tn_schedule_initial(schedule, as_int(v)) == 0.1 ||
            tn_error_set(TN_INDEX, NULL, 0, "no such group");

@@ -229,3 +229,75 @@ def test_functions_of_autograd():
     assert y.dtype == HALF
     y.sum().backward()
     assert seen == [HALF] and x.grad.dtype == SINGLE
+
+
+# --- the rows' policies ---------------------------------------------------------------------------
+
+
+def test_rows_have_a_policy_where_torch_has_one():
+    import json
+    import pathlib
+    import re
+
+    root = pathlib.Path(__file__).resolve().parents[2]
+    lines = (root / "tests/oracle/autocast.txt").read_text().splitlines()
+    lists = {line.split()[0]: set(line.split()[1:]) for line in lines}
+    rows = json.loads((root / "src/gen/table.json").read_text())["operators"]
+    wrong, both = [], re.compile(r"TN_(LOWER|WIDE|WIDEST|UNCAST)\b(?!_)")
+    for row in rows:
+        name, words = row["torch"].split(".")[0], row["autocast"] or ""
+        if row["inplace_only"]:
+            continue
+        for kind, names in lists.items():
+            has = bool(both.search(words)) or f"_{kind}" in words
+            if name in names and not has:
+                wrong.append((row["name"], kind))
+    assert not wrong
+
+
+# --- casts of weights that are kept ---------------------------------------------------------------
+
+
+def casts(y):
+    """The casts that a product is made of."""
+    return [f for f, _ in y.grad_fn.next_functions if f]
+
+
+def test_a_weight_is_cast_once_in_a_block():
+    w, x = numbers(3, 3).requires_grad_(), numbers(2, 3)
+    with on():
+        a, b = x @ w, x @ w
+        with on():
+            c = x @ w
+        assert casts(a) == casts(b) == casts(c)
+        torch.clear_autocast_cache()
+        assert casts(x @ w) != casts(a)
+    with on():
+        assert casts(x @ w) != casts(a)
+    with on(cache_enabled=False):
+        assert casts(x @ w) != casts(x @ w)
+    a.sum().backward()
+    b.sum().backward()
+    assert torch.equal(w.grad, 2 * (x.bfloat16().t() @ torch.ones_like(a)).float())
+
+
+def test_a_cast_is_made_again_after_a_write_and_after_no_grad():
+    w, x = numbers(3, 3).requires_grad_(), numbers(2, 3)
+    with on():
+        with torch.no_grad():
+            before = x @ w
+        assert (x @ w).requires_grad
+        with torch.no_grad():
+            w.mul_(2)
+        assert torch.equal(x @ w, 2 * before)
+
+
+def test_functions_of_several_rows_cast_as_torch_does():
+    x = numbers(3, 3)
+    with on():
+        assert torch.baddbmm(x[None], x[None], x[None]).dtype == HALF
+        assert torch.addbmm(x, x[None], x[None]).dtype == HALF
+        assert torch.linalg.vecdot(x, x).dtype == HALF
+        assert torch.trace(x.bfloat16()).dtype == SINGLE
+        assert torch.polar(x.bfloat16(), x.bfloat16()).dtype == torch.complex64
+        assert torch.mv(x, x[0]).dtype == torch.dot(x[0], x[0]).dtype == SINGLE

@@ -106,6 +106,7 @@ static void put_row(text *t, const row *r) {
     put_bool(t, "random", (tni_schema_props(&r->s) & TN_PROP_GENERATOR) != 0);
     put_key(t, "grad", !grad ? NULL : !strcmp(grad, "tn_grad_zero") ? "zero" : grad);
     put_bool(t, "fused", row_field(r, "fused") != NULL);
+    put_key(t, "autocast", row_field(r, "autocast"));
     put_key(t, "saves", r->saves);
     put_key(t, "needs", r->needs);
     put_key(t, "pointwise", ways[r->pointwise]);

@@ -291,9 +291,9 @@ static void check_node(const row *r) {
 
 static bool read_row(row *r) {
     static const char *const order[] = {
-        "shapes", "example", "differs", "oracle",  "python",       "forms", "saves",   "needs",
-        "check",  "look",    "run",     "verdict", "TN_POINTWISE", "quick", "compose", "grad",
-        "fused",  "domain",  "sample",  "node",    "batched",      NULL};
+        "shapes", "example", "differs", "oracle", "python",  "forms",        "autocast", "saves",
+        "needs",  "check",   "look",    "run",    "verdict", "TN_POINTWISE", "quick",    "compose",
+        "grad",   "fused",   "domain",  "sample", "node",    "batched",      NULL};
     char error[200];
     int before = faults;
     read_forms(r);

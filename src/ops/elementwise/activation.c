@@ -255,7 +255,7 @@ static bool prelu_compose(tn_frame *f) {
 TN_OPERATOR(prelu, "prelu(Tensor self, Tensor weight) -> Tensor",
             TN_DOC(.shapes = "(N, C, *), () or (1) or (C) -> (N, C, *), floating",
                    .example = "tn_prelu(x, w)", .python = "nn.functional.prelu"),
-            .compose = prelu_compose,
+            .autocast = TN_LOWER, .compose = prelu_compose,
             .sample = "(2,3,5) (3) | (35) (1) | () () | (0,3) (3) | (3,4) () | (2,0) (0)")
 
 /* 0 up to -3, then x / 3 + 1 / 2, then 1 from 3 on */
@@ -380,7 +380,7 @@ TN_OPERATOR(gelu, "gelu(Tensor self, *, Approximate approximate=none) -> Tensor"
             TN_DOC(.shapes = "(*) -> (*), floating",
                    .example = "tn_gelu(x, .approximate = TN_APPROXIMATE_TANH)",
                    .python = "nn.functional.gelu"),
-            .forms = TN_INPLACE | TN_OUT, .compose = gelu_compose,
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_UNCAST, .compose = gelu_compose,
             .sample = "(35) | (3,5) approximate=tanh | () | (0,2)")
 
 /* sigmoid(beta x); 1 where the row is the identity */
@@ -394,7 +394,7 @@ static void softplus_grad(tn_gradient *g) {
 TN_OPERATOR(softplus, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_softplus(x)",
                    .python = "nn.functional.softplus"),
-            .forms = TN_OUT, .needs = "self:self",
+            .forms = TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
             TN_POINTWISE(F, V_SEL(V_GT(V_MUL(self, beta), threshold), self,
                                   V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))),
             .grad = softplus_grad,

@@ -163,7 +163,8 @@ TN_OPERATOR(addcmul,
             "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             TN_DOC(.shapes = "(*), (*), (*) -> broadcast",
                    .example = "tn_addcmul(x, a, b, .value = 0.5)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDEST_CUDA,
+            .needs = "tensor1:tensor2 tensor2:tensor1",
             TN_POINTWISE(FIc, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
@@ -180,7 +181,8 @@ TN_OPERATOR(addcdiv,
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             TN_DOC(.shapes = "(*), (*), (*) -> broadcast",
                    .example = "tn_addcdiv(x, a, b, .value = 0.5)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDEST_CUDA,
+            .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
             TN_POINTWISE(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self), TN_NO_INTEGER_QUOTIENT),
             .grad = addcdiv_grad, .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
@@ -255,7 +257,7 @@ static void reciprocal_grad(tn_gradient *g) {
 /* 1 / self. */
 TN_OPERATOR(reciprocal, "reciprocal(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_reciprocal(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
             TN_POINTWISE(FC, V_DIV(V_ONE, self)), .grad = reciprocal_grad, .domain = "self:0.5..2",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<1")
 

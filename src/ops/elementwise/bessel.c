@@ -63,7 +63,7 @@ static bool special_modified_bessel_i0_compose(tn_frame *f) {
 /* i0, by another name. */
 TN_OPERATOR(special_modified_bessel_i0, "special_modified_bessel_i0(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_i0(x)"),
-            .forms = TN_OUT, .compose = special_modified_bessel_i0_compose,
+            .forms = TN_OUT, .autocast = TN_UNCAST, .compose = special_modified_bessel_i0_compose,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64",
             .node = "SpecialModifiedBesselI0Backward0")
 
@@ -74,7 +74,7 @@ static bool special_modified_bessel_i1_compose(tn_frame *f) {
 /* special_i1, by another name. */
 TN_OPERATOR(special_modified_bessel_i1, "special_modified_bessel_i1(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_modified_bessel_i1(x)"),
-            .forms = TN_OUT, .compose = special_modified_bessel_i1_compose,
+            .forms = TN_OUT, .autocast = TN_UNCAST, .compose = special_modified_bessel_i1_compose,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64",
             .node = "SpecialModifiedBesselI1Backward0")
 

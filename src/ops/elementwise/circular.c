@@ -31,8 +31,9 @@ static void tan_grad(tn_gradient *g) {
 /* The tangent of self in radians. */
 TN_OPERATOR(tan, "tan(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_tan(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(Fc, V_TAN(self)),
-            .grad = tan_grad, .domain = "self:-1.2..1.2", .sample = "(35) | (3,5) | () | (0,2)")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
+            TN_POINTWISE(Fc, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* 1 / sqrt(1 - x^2), conjugated: the slope of asin, and of acos but for its sign */
 static tn_tensor *circular_root(tn_tensor *x) {
@@ -44,8 +45,9 @@ static void asin_grad(tn_gradient *g) {
 /* The angle in [-pi/2, pi/2] whose sine is self; NaN for real numbers outside [-1, 1]. */
 TN_OPERATOR(asin, "asin(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_asin(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ASIN(self)),
-            .grad = asin_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void acos_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], circular_root(g->in[0]))));
@@ -53,8 +55,9 @@ static void acos_grad(tn_gradient *g) {
 /* The angle in [0, pi] whose cosine is self; NaN for real numbers outside [-1, 1]. */
 TN_OPERATOR(acos, "acos(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_acos(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ACOS(self)),
-            .grad = acos_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* 1 / (1 + x^2) */
 static void atan_grad(tn_gradient *g) {
@@ -83,8 +86,9 @@ static void atan2_grad(tn_gradient *g) {
  * The gradient is 0 where both are 0. */
 TN_OPERATOR(atan2, "atan2(Tensor self, Tensor other) -> Tensor",
             TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_atan2(y, x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,other other:self,other",
-            TN_POINTWISE(F, V_ATAN2(self, other)), .grad = atan2_grad,
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDEST_CUDA,
+            .needs = "self:self,other other:self,other", TN_POINTWISE(F, V_ATAN2(self, other)),
+            .grad = atan2_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4):i64 (4) | (9):i64 "
                       "(9):i64 | (5):bool (5):bool")
 
@@ -94,8 +98,9 @@ static void sinh_grad(tn_gradient *g) {
 /* (e^self - e^-self) / 2, within 2 ULP. */
 TN_OPERATOR(sinh, "sinh(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_sinh(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_SINH(self)),
-            .grad = sinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_SINH(self)), .grad = sinh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void cosh_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(tni_conj_of(g->in[0]))));
@@ -103,8 +108,9 @@ static void cosh_grad(tn_gradient *g) {
 /* (e^self + e^-self) / 2, within 2 ULP. */
 TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_cosh(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COSH(self)),
-            .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_COSH(self)), .grad = cosh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static bool deg2rad_compose(tn_frame *f) {
     if (tni_is_complex(f->in[0]->dtype))

@@ -44,8 +44,8 @@ static void erfinv_grad(tn_gradient *g) {
 TN_OPERATOR(erfinv, "erfinv(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_erfinv(x)",
                    .python = "special.erfinv"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(f, V_ERFINV(self)),
-            .grad = erfinv_grad, .domain = "self:-0.9..0.9",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
+            TN_POINTWISE(f, V_ERFINV(self)), .grad = erfinv_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<2")
 
 /* e^(-x^2 / 2) / sqrt(2 pi) */

@@ -9,8 +9,9 @@ static void exp_grad(tn_gradient *g) {
 /* e^self. */
 TN_OPERATOR(exp, "exp(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_exp(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(FC, V_EXP(self)),
-            .grad = exp_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
+            TN_POINTWISE(FC, V_EXP(self)), .grad = exp_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 /* e^x, from the result y = e^x - 1 */
 static void expm1_grad(tn_gradient *g) {
@@ -20,8 +21,9 @@ static void expm1_grad(tn_gradient *g) {
 TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_expm1(x)",
                    .python = "special.expm1"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(Fc, V_EXPM1(self)),
-            .grad = expm1_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
+            TN_POINTWISE(Fc, V_EXPM1(self)), .grad = expm1_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void log_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_div(g->incoming[0], tni_conj_of(g->in[0])));
@@ -29,8 +31,8 @@ static void log_grad(tn_gradient *g) {
 /* The natural logarithm. */
 TN_OPERATOR(log, "log(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG(self)),
-            .grad = log_grad, .domain = "self:0.2..3",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log1p_grad(tn_gradient *g) {
@@ -40,8 +42,8 @@ static void log1p_grad(tn_gradient *g) {
 TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log1p(x)",
                    .python = "special.log1p"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG1P(self)),
-            .grad = log1p_grad, .domain = "self:-0.7..2",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_LOG1P(self)), .grad = log1p_grad, .domain = "self:-0.7..2",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 /* 1 / (x log 2) */
@@ -52,8 +54,8 @@ static void log2_grad(tn_gradient *g) {
 /* The logarithm to base 2; exact for powers of 2. */
 TN_OPERATOR(log2, "log2(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log2(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG2(self)),
-            .grad = log2_grad, .domain = "self:0.2..3",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 /* 1 / (x log 10) */
@@ -64,8 +66,8 @@ static void log10_grad(tn_gradient *g) {
 /* The logarithm to base 10. */
 TN_OPERATOR(log10, "log10(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log10(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG10(self)),
-            .grad = log10_grad, .domain = "self:0.2..3",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
+            TN_POINTWISE(Fc, V_LOG10(self)), .grad = log10_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 /* the share of each side: e^a / (e^a + e^b) is the sigmoid of a - b */

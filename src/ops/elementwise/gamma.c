@@ -69,5 +69,5 @@ TN_OPERATOR(
            .differs = "grad [0 (]: torch's trigamma has 9 digits, this one 15 | result 0 [1 (]: "
                       "the same",
            .python = "special.polygamma"),
-    .forms = TN_OUT, .compose = polygamma_compose, .domain = "self:2.2..12",
+    .forms = TN_OUT, .autocast = TN_UNCAST, .compose = polygamma_compose, .domain = "self:2.2..12",
     .sample = "0 (35) | 3 () | 2 (0,2) | 2 (4):i64<9", .node = "PolygammaBackward0")

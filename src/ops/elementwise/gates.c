@@ -88,7 +88,7 @@ static bool glu_compose(tn_frame *f) {
 TN_OPERATOR(glu, "glu(Tensor self, int dim=-1) -> Tensor",
             TN_DOC(.shapes = "(*, 2 n, *) -> (*, n, *), floating", .example = "tn_glu(x)",
                    .python = "nn.functional.glu"),
-            .forms = TN_OUT, .compose = glu_compose,
+            .forms = TN_OUT, .autocast = TN_UNCAST, .compose = glu_compose,
             .sample = "(70) | (4,5) 0 | (3,6) | (2,4,3) 1 | (0,2)", .node = "GluBackward0")
 
 static bool celu_compose(tn_frame *f) {
@@ -103,7 +103,7 @@ TN_OPERATOR(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_celu(x, .alpha = 2)",
                    .differs = "grad: torch rounds 1 / alpha to float32",
                    .python = "nn.functional.celu_"),
-            .forms = TN_INPLACE, .compose = celu_compose,
+            .forms = TN_INPLACE, .autocast = TN_UNCAST, .compose = celu_compose,
             .sample = "(35) | (3,5) 0.7 | () 1.5 | (0,2)", .node = "CeluBackward0")
 
 static bool selu_compose(tn_frame *f) {

@@ -38,7 +38,8 @@ static void pow_grad(tn_gradient *g) {
 TN_OPERATOR(
     pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
     TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_pow_scalar(x, 2)"),
-    .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
+    .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA,
+    .needs = "self:self,exponent exponent:self,exponent,result",
     TN_POINTWISE(FIc, V_POW(self, exponent), TN_NO_NEGATIVE_POWER), .grad = pow_grad,
     .domain = "self:0.3..2",
     .sample =
@@ -79,7 +80,7 @@ static void rsqrt_grad(tn_gradient *g) {
 /* 1 / sqrt(self). */
 TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_rsqrt(x)"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
             TN_POINTWISE(Fc, V_DIV(V_ONE, V_SQRT(self))), .grad = rsqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2)")
 

@@ -106,7 +106,8 @@ static bool logit_compose(tn_frame *f) {
 TN_OPERATOR(logit, "logit(Tensor self, float? eps=None) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_logit(x)",
                    .python = "special.logit"),
-            .forms = TN_INPLACE | TN_OUT, .compose = logit_compose, .domain = "self:0.1..0.9",
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_UNCAST, .compose = logit_compose,
+            .domain = "self:0.1..0.9",
             .sample = "(35) | (3,5) eps=0.3 | () | (0,2) | (4):i64 eps=0.25")
 
 static bool mvlgamma_compose(tn_frame *f) {
@@ -127,5 +128,5 @@ static bool mvlgamma_compose(tn_frame *f) {
 TN_OPERATOR(mvlgamma, "mvlgamma(Tensor self, int p) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_mvlgamma(x, 2)",
                    .python = "special.multigammaln"),
-            .forms = TN_INPLACE | TN_OUT, .compose = mvlgamma_compose, .domain = "self:3.2..9",
-            .sample = "(35) 1 | (3,5) 3 | () 2 | (0,2) 2 | (4):i64<9 1")
+            .forms = TN_INPLACE | TN_OUT, .autocast = TN_UNCAST, .compose = mvlgamma_compose,
+            .domain = "self:3.2..9", .sample = "(35) 1 | (3,5) 3 | () 2 | (0,2) 2 | (4):i64<9 1")

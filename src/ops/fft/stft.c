@@ -103,7 +103,7 @@ TN_OPERATOR(stft,
                    .example = "tn_stft(x, 8, .window = tn_hann_window(8))",
                    .differs = "signature: torch.stft decides what is absent by its input; so does "
                               "Python's function of that name"),
-            .compose = stft_compose,
+            .autocast = TN_WIDE_CPU, .compose = stft_compose,
             .sample = "(20) 4 | (2,24) 8 2 | (35):f64 6 3 4 (4):f64 True constant | (30) 5 2 "
                       "center=False normalized=True | (2,18) 8 4 6 onesided=False | (20):f64 4 1 "
                       "pad_mode=replicate")

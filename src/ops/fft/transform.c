@@ -232,7 +232,7 @@ static bool fft_fft_compose(tn_frame *f) {
  * */
 TN_OPERATOR(fft_fft, "fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_fft(x)"),
-            .forms = TN_OUT, .compose = fft_fft_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_fft_compose,
             .sample = "(8):c64 | (3,5):c64 7 0 ortho | (2,6):c64 n=4 norm=forward | (35):c64 | "
                       "(0,4):c64 | (37):c64 norm=backward")
 
@@ -243,7 +243,7 @@ static bool fft_ifft_compose(tn_frame *f) {
 /* The inverse of fft along dim, of length n: self is cropped or gets zeros behind it. */
 TN_OPERATOR(fft_ifft, "fft_ifft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ifft(x)"),
-            .forms = TN_OUT, .compose = fft_ifft_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ifft_compose,
             .sample = "(8):c64 | (3,5):c64 7 0 ortho | (2,6):c64 n=4 norm=forward | (35):c64 | "
                       "(0,4):c64 | (37):c64 norm=backward")
 
@@ -255,7 +255,7 @@ static bool fft_rfft_compose(tn_frame *f) {
  * dim, of length n: self is cropped or gets zeros behind it. */
 TN_OPERATOR(fft_rfft, "fft_rfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_rfft(x)"),
-            .forms = TN_OUT, .compose = fft_rfft_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_rfft_compose,
             .sample = "(8) | (3,5) 7 0 ortho | (2,6) n=4 norm=forward | (35) | (0,4) | (37) "
                       "norm=backward")
 
@@ -267,7 +267,7 @@ static bool fft_irfft_compose(tn_frame *f) {
  * cropped or gets zeros behind it. */
 TN_OPERATOR(fft_irfft, "fft_irfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_irfft(x)"), .forms = TN_OUT,
-            .compose = fft_irfft_compose,
+            .autocast = TN_WIDE_CPU, .compose = fft_irfft_compose,
             .sample = "(8):c64 | (3,5):c64 7 0 ortho | (2,6):c64 n=4 norm=forward | (35):c64 | "
                       "(0,4):c64 | (37):c64 norm=backward")
 
@@ -279,7 +279,7 @@ static bool fft_hfft_compose(tn_frame *f) {
  * cropped or gets zeros behind it. */
 TN_OPERATOR(fft_hfft, "fft_hfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_hfft(x)"), .forms = TN_OUT,
-            .compose = fft_hfft_compose,
+            .autocast = TN_WIDE_CPU, .compose = fft_hfft_compose,
             .sample = "(8):c64 | (3,5):c64 7 0 ortho | (2,6):c64 n=4 norm=forward | (35):c64 | "
                       "(0,4):c64 | (37):c64 norm=backward")
 
@@ -291,7 +291,7 @@ static bool fft_ihfft_compose(tn_frame *f) {
  * self is cropped or gets zeros behind it. */
 TN_OPERATOR(fft_ihfft, "fft_ihfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ihfft(x)"),
-            .forms = TN_OUT, .compose = fft_ihfft_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ihfft_compose,
             .sample = "(8) | (3,5) 7 0 ortho | (2,6) n=4 norm=forward | (35) | (0,4) | (37) "
                       "norm=backward")
 
@@ -304,7 +304,7 @@ TN_OPERATOR(fft_fft2,
             "fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_fft2(x)"),
-            .forms = TN_OUT, .compose = fft_fft2_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_fft2_compose,
             .sample =
                 "(4,6):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0,1] norm=forward | "
                 "(0,3,4):c64 | (35,2):c64")
@@ -318,7 +318,7 @@ TN_OPERATOR(fft_ifft2,
             "fft_ifft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ifft2(x)"),
-            .forms = TN_OUT, .compose = fft_ifft2_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ifft2_compose,
             .sample =
                 "(4,6):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0,1] norm=forward | "
                 "(0,3,4):c64 | (35,2):c64")
@@ -333,7 +333,7 @@ TN_OPERATOR(fft_rfft2,
             "fft_rfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_rfft2(x)"),
-            .forms = TN_OUT, .compose = fft_rfft2_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_rfft2_compose,
             .sample =
                 "(4,6) | (2,3,5) [4,4] norm=ortho | (3,4,2) dim=[0,1] norm=forward | (0,3,4) | "
                 "(35,2)")
@@ -348,7 +348,7 @@ TN_OPERATOR(fft_irfft2,
             "fft_irfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_irfft2(x)"),
-            .forms = TN_OUT, .compose = fft_irfft2_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_irfft2_compose,
             .sample =
                 "(4,6):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0,1] norm=forward | "
                 "(0,3,4):c64 | (35,2):c64")
@@ -363,7 +363,7 @@ TN_OPERATOR(fft_hfft2,
             "fft_hfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_hfft2(x)"), .forms = TN_OUT,
-            .compose = fft_hfft2_compose,
+            .autocast = TN_WIDE_CPU, .compose = fft_hfft2_compose,
             .sample =
                 "(4,6):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0,1] norm=forward | "
                 "(0,3,4):c64 | (35,2):c64")
@@ -378,7 +378,7 @@ TN_OPERATOR(fft_ihfft2,
             "fft_ihfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ihfft2(x)"),
-            .forms = TN_OUT, .compose = fft_ihfft2_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ihfft2_compose,
             .sample =
                 "(4,6) | (2,3,5) [4,4] norm=ortho | (3,4,2) dim=[0,1] norm=forward | (0,3,4) | "
                 "(35,2)")
@@ -392,7 +392,7 @@ TN_OPERATOR(fft_fftn,
             "fft_fftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_fftn(x)"),
-            .forms = TN_OUT, .compose = fft_fftn_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_fftn_compose,
             .sample =
                 "(2,3,4):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0] norm=forward | "
                 "(0,3,4):c64 dim=[1,2] | (35):c64")
@@ -406,7 +406,7 @@ TN_OPERATOR(fft_ifftn,
             "fft_ifftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ifftn(x)"),
-            .forms = TN_OUT, .compose = fft_ifftn_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ifftn_compose,
             .sample =
                 "(2,3,4):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0] norm=forward | "
                 "(0,3,4):c64 dim=[1,2] | (35):c64")
@@ -421,7 +421,7 @@ TN_OPERATOR(fft_rfftn,
             "fft_rfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_rfftn(x)"),
-            .forms = TN_OUT, .compose = fft_rfftn_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_rfftn_compose,
             .sample = "(2,3,4) | (2,3,5) [4,4] norm=ortho | (3,4,2) dim=[0] norm=forward | (0,3,4) "
                       "dim=[1,2] | (35)")
 
@@ -435,7 +435,7 @@ TN_OPERATOR(fft_irfftn,
             "fft_irfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_irfftn(x)"),
-            .forms = TN_OUT, .compose = fft_irfftn_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_irfftn_compose,
             .sample =
                 "(2,3,4):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0] norm=forward | "
                 "(0,3,4):c64 dim=[1,2] | (35):c64")
@@ -450,7 +450,7 @@ TN_OPERATOR(fft_hfftn,
             "fft_hfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) real", .example = "tn_fft_hfftn(x)"), .forms = TN_OUT,
-            .compose = fft_hfftn_compose,
+            .autocast = TN_WIDE_CPU, .compose = fft_hfftn_compose,
             .sample =
                 "(2,3,4):c64 | (2,3,5):c64 [4,4] norm=ortho | (3,4,2):c64 dim=[0] norm=forward | "
                 "(0,3,4):c64 dim=[1,2] | (35):c64")
@@ -465,7 +465,7 @@ TN_OPERATOR(fft_ihfftn,
             "fft_ihfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "
             "Tensor",
             TN_DOC(.shapes = "self (*) -> (*) complex", .example = "tn_fft_ihfftn(x)"),
-            .forms = TN_OUT, .compose = fft_ihfftn_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = fft_ihfftn_compose,
             .sample = "(2,3,4) | (2,3,5) [4,4] norm=ortho | (3,4,2) dim=[0] norm=forward | (0,3,4) "
                       "dim=[1,2] | (35)")
 

@@ -234,9 +234,9 @@ static void scatter_add_grad(tn_gradient *g) {
 TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
                    .example = "tn_scatter_add(x, 1, index, src)"),
-            .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "src:index",
-            .check = scatter_add_check, .look = tni_gather_look, .run = scatter_add_run,
-            .grad = scatter_add_grad,
+            .forms = TN_OUT | TN_INPLACE | TN_LEADING, .autocast = TN_WIDEST_CUDA,
+            .needs = "src:index", .check = scatter_add_check, .look = tni_gather_look,
+            .run = scatter_add_run, .grad = scatter_add_grad,
             .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
                       "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")

@@ -479,8 +479,9 @@ TN_OPERATOR(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     TN_DOC(.shapes = "self (5, 3), {(2)}, values broadcast to (2, 3) -> (5, 3)",
            .example = "tn_index_put_(x, TN_LIST(rows), v, .accumulate = true)"),
-    .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check,
-    .look = index_put_look, .run = index_put_run, .grad = index_put_grad,
+    .forms = TN_OUT | TN_INPLACE, .autocast = TN_WIDEST_CUDA,
+    .needs = "self:indices values:indices", .check = index_put_check, .look = index_put_look,
+    .run = index_put_run, .grad = index_put_grad,
     .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | "
               "(5,3) {(5,3):bool} () | "
               "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | "

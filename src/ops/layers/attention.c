@@ -106,7 +106,7 @@ TN_OPERATOR(scaled_dot_product_attention,
                              "S) -> (*, L, Ev)",
                    .example = "tn_scaled_dot_product_attention(q, k, v, .is_causal = true)",
                    .python = "nn.functional.scaled_dot_product_attention"),
-            .forms = TN_OUT, .compose = scaled_dot_product_attention_compose,
+            .forms = TN_OUT, .autocast = TN_LOWER, .compose = scaled_dot_product_attention_compose,
             .sample = "(2,3,4) (2,5,4) (2,5,6) | (3,4) (3,4) (3,4) is_causal=True | (1,2,3,4) "
                       "(1,2,3,4) (1,2,3,4) (3,3) scale=0.3 | (1,4,3,2) (1,2,3,2) (1,2,3,2) "
                       "enable_gqa=True")

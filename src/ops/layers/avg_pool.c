@@ -264,7 +264,8 @@ TN_OPERATOR(
            .example = "tn_avg_pool3d(x, TN_DIMS(2))",
            .differs = "parameter stride: [] there and None here: as the kernel",
            .python = "nn.functional.avg_pool3d"),
-    .forms = TN_OUT, .check = avg_pool3d_check, .run = avg_pool3d_run, .grad = avg_pool3d_grad,
+    .forms = TN_OUT, .autocast = TN_WIDE_CPU, .check = avg_pool3d_check, .run = avg_pool3d_run,
+    .grad = avg_pool3d_grad,
     .sample = "(2,3,4,6,4) [2] | (2,5,4,7) [3,2,2] [2] [1,0,1] | (1,2,5,5,6) [3,2,2] [2,2,3] [1] "
               "ceil_mode=True count_include_pad=False | (1,2,2,4,5) [2] divisor_override=3 | "
               "(0,2,4,4,2) [2]")

@@ -57,7 +57,7 @@ TN_OPERATOR(bilinear,
             TN_DOC(.shapes = "input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) "
                              "-> (*, out)",
                    .example = "tn_bilinear(x, y, weight)", .python = "nn.functional.bilinear"),
-            .compose = bilinear_compose,
+            .autocast = TN_UNCAST_CPU | TN_WIDEST_CUDA, .compose = bilinear_compose,
             .sample = "(2,3) (2,4) (5,3,4) (5) | (2,3,2) (2,3,3) (4,2,3) | (3) (2) (4,3,2) (4) | "
                       "(0,2) (0,3) (2,2,3) (2)",
             .node = "AddBackward0 bias=1 | UnsafeViewBackward0")

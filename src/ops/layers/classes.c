@@ -77,7 +77,7 @@ TN_OPERATOR(
     TN_DOC(.shapes =
                "input (N, C) or (C) floating, target (N) or () int64, weight (C) -> () or (N)",
            .example = "tn_multi_margin_loss(x, t)"),
-    .compose = multi_margin_loss_compose, .domain = "weight:0.5..2",
+    .autocast = TN_WIDE, .compose = multi_margin_loss_compose, .domain = "weight:0.5..2",
     .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 2 0.5 (5) sum | (4,5) (4):i64<5 1 2 (5) none | "
               "(5) ():i64<5 | (0,3) (0):i64<3 | (40,3) (40):i64<3 2")
 
@@ -180,7 +180,7 @@ TN_OPERATOR(multilabel_margin_loss,
             "Tensor",
             TN_DOC(.shapes = "input (N, C) or (C) floating, target like it int64 -> () or (N)",
                    .example = "tn_multilabel_margin_loss(x, t)"),
-            .compose = multilabel_margin_loss_compose,
+            .autocast = TN_WIDE, .compose = multilabel_margin_loss_compose,
             .sample = "(4,5) (4,5):i64<5 | (4,5) (4,5):i64<3 sum | (3,4) (3,4):i64<2 none | "
                       "(0,3) (0,3):i64<3 | (3) (3):i64<2")
 

@@ -450,8 +450,8 @@ TN_OPERATOR(conv2d,
                              "bias (O) -> (N, O, H', W') or (O, H', W')",
                    .example = "tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1))",
                    .python = "nn.functional.conv2d"),
-            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check,
-            .run = conv2d_run, .grad = conv2d_grad,
+            .forms = TN_OUT, .autocast = TN_LOWER, .needs = "input:weight weight:input",
+            .check = conv2d_check, .run = conv2d_run, .grad = conv2d_grad,
             .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None "
                       "stride=[2,3] padding=[1,0] | "
                       "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | "

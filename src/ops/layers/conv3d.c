@@ -38,8 +38,8 @@ TN_OPERATOR(conv3d,
                              "kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
                    .example = "tn_conv3d(x, w, .padding = TN_DIMS(1))",
                    .python = "nn.functional.conv3d"),
-            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv3d_check,
-            .run = conv3d_run, .grad = conv3d_grad,
+            .forms = TN_OUT, .autocast = TN_LOWER, .needs = "input:weight weight:input",
+            .check = conv3d_check, .run = conv3d_run, .grad = conv3d_grad,
             .sample = "(2,2,4,3,5) (3,2,2,3,2) (3) padding=[1] | (1,2,5,4,4) (2,2,3,2,2) None "
                       "stride=[2,1,2] padding=[1,0,1] | (4,5,3,4) (4,2,2,2,2) (4) dilation=[2,1,1] "
                       "groups=2 | (2,3,3,4,4) (5,3,1,1,1) (5) | (0,2,3,3,3) (3,2,2,2,2) (3) | "

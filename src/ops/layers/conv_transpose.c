@@ -54,7 +54,7 @@ TN_OPERATOR(conv1d,
                              "(N, O, L') or (O, L')",
                    .example = "tn_conv1d(x, w, .padding = TN_DIMS(1))",
                    .python = "nn.functional.conv1d"),
-            .compose = conv1d_compose,
+            .autocast = TN_LOWER, .compose = conv1d_compose,
             .sample = "(2,3,8) (4,3,3) (4) padding=[1] | (1,2,9) (3,2,2) None stride=[2] | (4,7) "
                       "(6,2,3) (6) dilation=[2] groups=2 | (0,2,5) (3,2,2) (3) | (2,1,70) (5,1,7)",
             .node = "SqueezeBackward1")
@@ -168,7 +168,7 @@ TN_OPERATOR(conv_transpose1d,
                              "(N, O, L') or (O, L')",
                    .example = "tn_conv_transpose1d(x, w, .stride = TN_DIMS(2))",
                    .python = "nn.functional.conv_transpose1d"),
-            .compose = conv_transpose1d_compose,
+            .autocast = TN_LOWER, .compose = conv_transpose1d_compose,
             .sample = "(2,3,5) (3,4,3) (4) stride=[2] padding=[1] output_padding=[1] | (1,2,4) "
                       "(2,3,2) | (4,5) (4,3,2) (6) groups=2 dilation=[2]",
             .node = "SqueezeBackward1")
@@ -199,7 +199,7 @@ TN_OPERATOR(conv_transpose2d,
                              "bias (O) -> (N, O, H', W') or (O, H', W')",
                    .example = "tn_conv_transpose2d(x, w, .stride = TN_DIMS(2))",
                    .python = "nn.functional.conv_transpose2d"),
-            .compose = conv_transpose2d_compose,
+            .autocast = TN_LOWER, .compose = conv_transpose2d_compose,
             .sample = "(2,3,4,5) (3,4,3,2) (4) stride=[2] padding=[1] output_padding=[1] | "
                       "(1,2,4,3) (2,3,2,2) | (4,3,5) (4,3,2,3) (6) groups=2 dilation=[1,2] | "
                       "(1,2,3,3) (2,2,1,2) None [2,3] [0,1] [1,2]",
@@ -228,7 +228,7 @@ TN_OPERATOR(conv_transpose3d,
                              "kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
                    .example = "tn_conv_transpose3d(x, w, .stride = TN_DIMS(2))",
                    .python = "nn.functional.conv_transpose3d"),
-            .compose = conv_transpose3d_compose,
+            .autocast = TN_LOWER, .compose = conv_transpose3d_compose,
             .sample = "(1,2,3,2,3) (2,3,2,3,2) (3) stride=[2] padding=[1] output_padding=[1] | "
                       "(1,2,2,3,2) (2,2,2,2,2) | (2,2,3,2) (2,3,2,1,2) (6) groups=2 "
                       "dilation=[2,1,1]",

@@ -393,7 +393,7 @@ TN_OPERATOR(
            .differs = "gradcheck: the gradient takes log_probs for logarithms that sum to 1, as "
                       "torch's",
            .python = "nn.functional.ctc_loss"),
-    .compose = ctc_loss_tensor_compose, .domain = "log_probs:-4..-1",
+    .autocast = TN_WIDE_CPU, .compose = ctc_loss_tensor_compose, .domain = "log_probs:-4..-1",
     .sample = "(5,2,4) (2,2):i64<3 (2):i64<3 (2):i64<3 3 sum True | (5,3) (1,2):i64<2 ():i64<4 "
               "(1):i64<3 2 mean True")
 
@@ -422,7 +422,7 @@ TN_OPERATOR(
            .differs = "gradcheck: the gradient takes log_probs for logarithms that sum to 1, as "
                       "torch's",
            .python = "nn.functional.ctc_loss"),
-    .compose = ctc_loss_compose, .domain = "log_probs:-4..-1",
+    .autocast = TN_WIDE_CPU, .compose = ctc_loss_compose, .domain = "log_probs:-4..-1",
     .sample =
         "(5,2,4) (2,3):i64<3 [5,4] [2,3] 3 sum | (5,2,4) (4):i64<3 [5,3] [1,3] 3 none | (5,3) "
         "(2):i64<2 [5] [2] 2 | (6,3,4) (3,3):i64<3 [6,2,0] [2,3,0] 3 mean True | "

@@ -56,6 +56,6 @@ TN_OPERATOR(
     "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
     TN_DOC(.shapes = "x1, x2 (*), broadcast together -> (*) without dim",
            .example = "tn_cosine_similarity(x, y)", .python = "nn.functional.cosine_similarity"),
-    .compose = cosine_similarity_compose,
+    .autocast = TN_WIDE_CUDA, .compose = cosine_similarity_compose,
     .sample = "(4,3) (4,3) | (2,3) (3) -1 | (2,3,4) (2,1,4) 0 0.001 | () () 0 | (0,3) (0,3) | "
               "(3,40) (3,40)")

@@ -201,7 +201,8 @@ TN_OPERATOR(grid_sample,
                              "C, D, H, W), grid (N, D', H', W', 3) -> (N, C, D', H', W')",
                    .example = "tn_grid_sample(x, y)",
                    .differs = "parameter align_corners: None stands for False there"),
-            .compose = grid_sample_compose, .domain = "grid:-1.3..1.3",
+            .autocast = TN_WIDE_CPU | TN_WIDEST_CUDA, .compose = grid_sample_compose,
+            .domain = "grid:-1.3..1.3",
             .sample = "(2,3,4,5) (2,3,2,2) | (1,2,3,4) (1,2,5,2) nearest border | (2,2,5,4) "
                       "(2,3,2,2) bicubic reflection True | (1,2,3,2,4) (1,2,1,3,3) "
                       "padding_mode=reflection | (1,1,2,3,2) (1,3,1,2,3) nearest "
@@ -274,7 +275,7 @@ TN_OPERATOR(affine_grid,
                              "size (N, C, D, H, W) -> (N, D, H, W, 3)",
                    .example = "tn_affine_grid(x, TN_DIMS(1, 3, 8, 8))",
                    .differs = "parameter align_corners: None stands for False there"),
-            .compose = affine_grid_compose,
+            .autocast = TN_LOWER, .compose = affine_grid_compose,
             .sample = "(2,2,3) [2,3,4,5] | (1,2,3) [1,1,3,1] True | (2,3,4) [2,1,2,3,2] | (1,3,4) "
                       "[1,2,1,3,4] align_corners=True",
             .node = "AffineGridGeneratorBackward0")

@@ -76,7 +76,7 @@ TN_OPERATOR(group_norm,
             "float eps=1e-05) -> Tensor",
             TN_DOC(.shapes = "input (N, C, *), weight (C), bias (C) -> (N, C, *), floating",
                    .example = "tn_group_norm(x, 3)"),
-            .compose = group_norm_compose,
+            .autocast = TN_WIDE_CUDA, .compose = group_norm_compose,
             .sample = "(2,4,3) 2 (4) (4) | (3,6) 3 | (2,4,3,2) 4 (4) eps=0.1 | (0,4,3) 2 (4) (4) | "
                       "(2,6,5) 1 None (6)",
             .node = "NativeGroupNormBackward0")
@@ -129,5 +129,5 @@ TN_OPERATOR(rms_norm,
             "-> Tensor",
             TN_DOC(.shapes = "input (*, normalized_shape) -> the same, floating or complex",
                    .example = "tn_rms_norm(x, TN_DIMS(3))"),
-            .compose = rms_norm_compose,
+            .autocast = TN_WIDE_CUDA, .compose = rms_norm_compose,
             .sample = "(2,5) [5] (5) | (2,3,4) [3,4] | (2,3,4) [4] (4) eps=0.1 | (0,4) [4] (4)")

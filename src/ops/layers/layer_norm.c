@@ -239,8 +239,9 @@ TN_OPERATOR(
     TN_DOC(.shapes = "input (*, normalized_shape), weight, bias (normalized_shape) -> as input",
            .example = "tn_layer_norm(x, TN_DIMS(64), .weight = w)",
            .python = "nn.functional.layer_norm"),
-    .forms = TN_OUT, .needs = "input:input,weight weight:input", .check = layer_norm_check,
-    .run = layer_norm_run, .grad = layer_norm_grad, .fused = layer_norm_fused,
+    .forms = TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "input:input,weight weight:input",
+    .check = layer_norm_check, .run = layer_norm_run, .grad = layer_norm_grad,
+    .fused = layer_norm_fused,
     .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
               "(5000) (5000) | (2,3,4) [4] bias=(4) | "
               "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)",

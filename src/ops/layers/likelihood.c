@@ -38,7 +38,8 @@ TN_OPERATOR(
     TN_DOC(.shapes = "input, target (*), broadcast together -> () or (*)",
            .example = "tn_poisson_nll_loss(x, t)",
            .differs = "grad of tensor 1 at ties: torch's is NaN where target is 0"),
-    .compose = poisson_nll_loss_compose, .domain = "input:0.1..2 target:1.5..3",
+    .autocast = TN_WIDE, .compose = poisson_nll_loss_compose,
+    .domain = "input:0.1..2 target:1.5..3",
     .sample = "(2,3) (2,3) | (2,3) (2,3) False True 1e-8 sum | (5) (5) True True 1e-8 none | (2,3) "
               "(3) False False 0.5 none | () () | (0) (0) reduction=sum | (40) (40) True True")
 

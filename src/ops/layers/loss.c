@@ -385,7 +385,7 @@ TN_OPERATOR(
            .example = "tn_nll_loss(x, t)",
            .differs = "gradcheck [(5)]: the class weights are not differentiated, as in torch | "
                       "gradcheck [(7)]: the class weights are not differentiated, as in torch"),
-    .compose = nll_loss_compose, .domain = "weight:0.5..2",
+    .autocast = TN_WIDE, .compose = nll_loss_compose, .domain = "weight:0.5..2",
     .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) "
               "reduction=none | (5) ():i64<5 | "
               "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
@@ -478,7 +478,7 @@ TN_OPERATOR(
                      "(C) -> () or (N, *)",
            .example = "tn_cross_entropy(x, t)",
            .differs = "gradcheck [(5)]: the class weights are not differentiated, as in torch"),
-    .compose = cross_entropy_compose, .domain = "weight:0.5..2 target:0..1",
+    .autocast = TN_WIDE, .compose = cross_entropy_compose, .domain = "weight:0.5..2 target:0..1",
     .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 | (4,5) (4):i64<5 (5) 2 mean 0.1 | "
               "(4,5) (4):i64<5 None 1 sum 0.2 | "
               "(2,5,3) (2,3):i64<5 None -100 none 0.1 | (2,5,3) (2,5,3) (5) -100 mean 0.1 "
@@ -555,7 +555,7 @@ static bool mse_loss_compose(tn_frame *f) {
 /* (input - target)^2. */
 TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_mse_loss(x, t)"),
-            .compose = mse_loss_compose,
+            .autocast = TN_WIDE, .compose = mse_loss_compose,
             .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)",
             .node = "MseLossBackward0")
 
@@ -566,7 +566,8 @@ static bool l1_loss_compose(tn_frame *f) {
 /* |input - target|. */
 TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_l1_loss(x, t)"),
-            .compose = l1_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
+            .autocast = TN_WIDE, .compose = l1_loss_compose,
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
 
 /* d^2, 0 where |d| is beyond `most`: what is not taken there would have NaN as its gradient. */
 static tn_tensor *square_within(tn_tensor *d, tn_tensor *size, double most) {
@@ -592,7 +593,7 @@ TN_OPERATOR(smooth_l1_loss,
             "-> Tensor",
             TN_DOC(.shapes = "input, target (*) -> () or (*)",
                    .example = "tn_smooth_l1_loss(x, t)"),
-            .compose = smooth_l1_loss_compose,
+            .autocast = TN_WIDE, .compose = smooth_l1_loss_compose,
             .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0",
             .node = "SmoothL1LossBackward0")
 
@@ -614,8 +615,8 @@ TN_OPERATOR(
     huber_loss,
     "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
     TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_huber_loss(x, t)"),
-    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none",
-    .node = "HuberLossBackward0")
+    .autocast = TN_WIDE, .compose = huber_loss_compose,
+    .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none", .node = "HuberLossBackward0")
 
 /* dx = (x - t) / (x (1 - x)), the denominator kept from 0; dt = log(1 - x) - log x. */
 static void bce_grad(tn_gradient *g) {
@@ -653,7 +654,8 @@ TN_OPERATOR(binary_cross_entropy,
             "reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input, target (*), weight broadcast to it -> () or (*)",
                    .example = "tn_binary_cross_entropy(p, t)"),
-            .compose = binary_cross_entropy_compose, .domain = "input:0.1..0.9 target:0..1",
+            .autocast = TN_WIDE_CPU | TN_UNSAFE_CUDA, .compose = binary_cross_entropy_compose,
+            .domain = "input:0.1..0.9 target:0..1",
             .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none",
             .node = "BinaryCrossEntropyBackward0")
 
@@ -678,7 +680,7 @@ TN_OPERATOR(binary_cross_entropy_with_logits,
             TN_DOC(.shapes = "input, target (*), weight, pos_weight broadcast to it -> () or (*)",
                    .example = "tn_binary_cross_entropy_with_logits(x, t)",
                    .differs = "parameter pos_weight: before reduction, as in torch's schema"),
-            .compose = bce_logits_compose, .domain = "target:0..1",
+            .autocast = TN_WIDE, .compose = bce_logits_compose, .domain = "target:0..1",
             .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none",
             .node = "BinaryCrossEntropyWithLogitsBackward0")
 
@@ -707,6 +709,6 @@ TN_OPERATOR(kl_div,
             TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_kl_div(x, t)",
                    .differs = "grad of tensor 1 at ties: torch's is NaN where target is 0 | "
                               "parameter log_target: a keyword, as in torch's schema"),
-            .compose = kl_div_compose, .domain = "target:0.1..1",
+            .autocast = TN_WIDE, .compose = kl_div_compose, .domain = "target:0.1..1",
             .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True | (3,5) (3,5) "
                       "batchmean | () () batchmean")

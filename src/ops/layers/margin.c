@@ -31,7 +31,7 @@ TN_OPERATOR(
     "Reduction reduction=mean) -> Tensor",
     TN_DOC(.shapes = "input1, input2, target (*), broadcast together -> () or (*)",
            .example = "tn_margin_ranking_loss(x, y, t)"),
-    .compose = margin_ranking_loss_compose,
+    .autocast = TN_WIDE, .compose = margin_ranking_loss_compose,
     .sample = "(2,3) (2,3) (2,3) | (2,3) (2,3) (2,3) 0.5 sum | (5) (5) (5) 1 none | "
               "(2,3) (1,3) (2,1) 0.25 none | () () () | (0) (0) (0) reduction=sum | (40) (40) (40)")
 
@@ -56,7 +56,7 @@ TN_OPERATOR(hinge_embedding_loss,
             "reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input, target (*), broadcast together -> () or (*)",
                    .example = "tn_hinge_embedding_loss(x, t)"),
-            .compose = hinge_embedding_loss_compose,
+            .autocast = TN_WIDE, .compose = hinge_embedding_loss_compose,
             .sample = "(2,3) (2,3) | (2,3) (2,3) 0.5 sum | (5) (5) 2 none | (2,3) (3) 2.5 none | "
                       "() () | (0) (0) reduction=sum | (40) (40)")
 
@@ -82,7 +82,7 @@ TN_OPERATOR(soft_margin_loss,
             "soft_margin_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input (*) floating or complex, target broadcast to it -> () or (*)",
                    .example = "tn_soft_margin_loss(x, t)"),
-            .compose = soft_margin_loss_compose,
+            .autocast = TN_WIDE, .compose = soft_margin_loss_compose,
             .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (2,3) (3) none | () () | "
                       "(0) (0) sum | (40) (40)")
 
@@ -119,7 +119,7 @@ TN_OPERATOR(cosine_embedding_loss,
             "Reduction reduction=mean) -> Tensor",
             TN_DOC(.shapes = "input1, input2 (N, D), target (N), or (D) and () -> () or (N)",
                    .example = "tn_cosine_embedding_loss(x, y, t)"),
-            .compose = cosine_embedding_loss_compose,
+            .autocast = TN_WIDE, .compose = cosine_embedding_loss_compose,
             .sample = "(2,3) (2,3) (2):i64<2 | (4,3) (4,3) (4):i64<3 0.5 sum | "
                       "(5,2) (5,2) (5) 0.25 none | (3) (3) () | (0,3) (0,3) (0) reduction=sum | "
                       "(3,40) (3,40) (3):i64<2")
@@ -152,7 +152,7 @@ TN_OPERATOR(
     "p=2.0, float eps=1e-06, bool swap=False, Reduction reduction=mean) -> Tensor",
     TN_DOC(.shapes = "anchor, positive, negative (*, D), broadcast together -> () or (*)",
            .example = "tn_triplet_margin_loss(x, y, z)"),
-    .compose = triplet_margin_loss_compose,
+    .autocast = TN_WIDE, .compose = triplet_margin_loss_compose,
     .sample = "(4,3) (4,3) (4,3) | (4,3) (4,3) (4,3) 3 1 0.25 True sum | "
               "(5,2) (5,2) (5,2) 0.5 3 0.1 False none | (3) (3) (3) | "
               "(0,3) (0,3) (0,3) reduction=sum | (3,40) (3,1) (1,40)")

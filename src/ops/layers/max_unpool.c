@@ -103,7 +103,7 @@ TN_OPERATOR(max_unpool1d,
                    .example = "tn_max_unpool1d(x, index, TN_DIMS(2))",
                    .differs = "gradcheck: of elements at one place the last one stays",
                    .python = "nn.functional.max_unpool1d"),
-            .compose = max_unpool1d_compose,
+            .autocast = TN_WIDE_CPU, .compose = max_unpool1d_compose,
             .sample = "(2,3,4) (2,3,4):i64:permutation [2] | (2,3) (2,3):i64:permutation [3] [2] | "
                       "(1,2,3) (1,2,3):i64:permutation [2] output_size=[5] | (1,4) "
                       "(1,4):i64:permutation [2] [2] [1] | (0,2,3):f64 (0,2,3):i64 [2]")
@@ -119,7 +119,7 @@ TN_OPERATOR(max_unpool2d,
                    .example = "tn_max_unpool2d(x, index, TN_DIMS(2))",
                    .differs = "gradcheck: of elements at one place the last one stays",
                    .python = "nn.functional.max_unpool2d"),
-            .compose = max_unpool2d_compose,
+            .autocast = TN_WIDE_CPU, .compose = max_unpool2d_compose,
             .sample = "(2,3,1,4) (2,3,1,4):i64:permutation [2] | (2,1,3) (2,1,3):i64:permutation "
                       "[3,2] [2,1] [1,0] | (1,2,1,2) (1,2,1,2):i64:permutation [2] "
                       "output_size=[3,5] | (0,2,2,2):f64 (0,2,2,2):i64 [2]")
@@ -134,7 +134,7 @@ TN_OPERATOR(max_unpool3d,
                    .example = "tn_max_unpool3d(x, index, TN_DIMS(2))",
                    .differs = "gradcheck: of elements at one place the last one stays",
                    .python = "nn.functional.max_unpool3d"),
-            .compose = max_unpool3d_compose,
+            .autocast = TN_WIDE_CPU, .compose = max_unpool3d_compose,
             .sample =
                 "(1,2,1,1,3) (1,2,1,1,3):i64:permutation [2] | (2,1,1,4) (2,1,1,4):i64:permutation "
                 "[2,1,2] [1,2,2] | (1,1,1,1,5) (1,1,1,1,5):i64:permutation [2] output_size=[3,2,9]")

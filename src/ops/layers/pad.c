@@ -293,8 +293,8 @@ TN_OPERATOR(reflection_pad, "reflection_pad(Tensor self, int[] padding) -> Tenso
                              "padding[1]); of 4 and 6: 2 and 3 dimensions",
                    .example = "tn_reflection_pad(x, TN_DIMS(1, 1))",
                    .differs = "signature: torch has a function for each number of dimensions"),
-            .forms = TN_OUT | TN_MOVES, .check = reflection_pad_check, .run = reflection_pad_run,
-            .grad = reflection_pad_grad,
+            .forms = TN_OUT | TN_MOVES, .autocast = TN_WIDE_CPU, .check = reflection_pad_check,
+            .run = reflection_pad_run, .grad = reflection_pad_grad,
             .sample = "(1,2,5) [2,3] | (2,4) [0,3] | (2,3,4) [1,2,2,1] | (1,2,3,4) [3,0,0,2] | "
                       "(2,3,2,4) [1,1,1,0,2,1] | (1,1,2,3,4) [2,1,0,2,1,1] | (0,2,3) [1,2] | "
                       "(1,35) [34,20] | (1,2,3):i64 [1,2]",
@@ -309,8 +309,8 @@ TN_OPERATOR(replication_pad, "replication_pad(Tensor self, int[] padding) -> Ten
                              "padding[1]); of 4 and 6: 2 and 3 dimensions",
                    .example = "tn_replication_pad(x, TN_DIMS(1, 1))",
                    .differs = "signature: torch has a function for each number of dimensions"),
-            .forms = TN_OUT | TN_MOVES, .check = replication_pad_check, .run = replication_pad_run,
-            .grad = replication_pad_grad,
+            .forms = TN_OUT | TN_MOVES, .autocast = TN_WIDE_CPU, .check = replication_pad_check,
+            .run = replication_pad_run, .grad = replication_pad_grad,
             .sample = "(1,2,5) [2,9] | (2,4) [0,3] | (2,3,4) [1,2,2,1] | (1,2,3,4) [3,0,0,2] | "
                       "(2,3,2,4) [1,1,1,0,2,1] | (1,1,2,1,4) [2,1,0,2,1,1] | (0,2,3) [1,2] | "
                       "(1,35) [34,20] | (1,2,3):i64 [1,2]",

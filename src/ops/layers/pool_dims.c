@@ -191,7 +191,7 @@ TN_OPERATOR(adaptive_avg_pool3d, "adaptive_avg_pool3d(Tensor self, int[3] output
                              "D', H', W')",
                    .example = "tn_adaptive_avg_pool3d(x, TN_DIMS(1))",
                    .python = "nn.functional.adaptive_avg_pool3d"),
-            .compose = adaptive_avg_pool3d_compose,
+            .autocast = TN_WIDE_CPU, .compose = adaptive_avg_pool3d_compose,
             .sample = "(1,2,4,5,3) [2,3,2] | (2,3,4,5) [1,1,1] | (1,2,2,3,2) [3,4,3]",
             .node = "AdaptiveAvgPool3DBackward0")
 
@@ -334,6 +334,6 @@ TN_OPERATOR(
     "float k=1.0) -> Tensor",
     TN_DOC(.shapes = "input (N, C, *) -> the same", .example = "tn_local_response_norm(x, 5)",
            .python = "nn.functional.local_response_norm"),
-    .compose = local_response_norm_compose,
+    .autocast = TN_WIDE_CPU, .compose = local_response_norm_compose,
     .sample = "(2,5,4) 3 alpha=0.5 | (2,5,3,2) 2 | (1,4,2,3,2) 4 alpha=1.0 beta=0.5 k=2.0 | "
               "(0,3,2) 2")

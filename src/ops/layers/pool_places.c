@@ -290,7 +290,7 @@ TN_OPERATOR(max_pool3d,
                              "D', H', W')",
                    .example = "tn_max_pool3d(x, TN_DIMS(2))",
                    .differs = "parameter stride: [] there and None here: as the kernel"),
-            .compose = max_pool3d_compose,
+            .autocast = TN_WIDE_CPU, .compose = max_pool3d_compose,
             .sample = "(1,2,3,4,3) [2] | (2,5,4,7) [3,2,2] stride=[2,1,2] padding=[1,0,1] | "
                       "(1,2,5,5,6) [2,3,2] dilation=[2,1,3] | (1,2,5,4,3) [2] ceil_mode=True",
             .node = "MaxPool3DWithIndicesBackward0")
@@ -343,8 +343,9 @@ TN_OPERATOR(adaptive_max_pool3d,
                              "result, indices: (N, C, D', H', W') or (C, D', H', W')",
                    .example = "tn_result_indices m = tn_adaptive_max_pool3d(x, "
                               "TN_DIMS(1));"),
-            .forms = TN_OUT, .needs = "indices", .check = adaptive_max_pool3d_check,
-            .run = adaptive_max_pool3d_run, .grad = adaptive_max_pool3d_grad,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .needs = "indices",
+            .check = adaptive_max_pool3d_check, .run = adaptive_max_pool3d_run,
+            .grad = adaptive_max_pool3d_grad,
             .sample = "(1,2,4,5,3) [2,3,2] | (2,3,4,5) [1,1,1] | (1,2,2,3,2) [3,4,3] | (0,2,4,4,2) "
                       "[2,2,2]")
 
@@ -469,9 +470,9 @@ TN_OPERATOR(fractional_max_pool2d,
                               "numbers outside of [0, 1) are in no range there | result 1 at ties: "
                               "numbers outside of [0, 1) are in no range there | grad of tensor 0 "
                               "at ties: numbers outside of [0, 1) are in no range there"),
-            .forms = TN_OUT, .needs = "self:indices", .check = fractional_max_pool2d_check,
-            .run = fractional_max_pool2d_run, .grad = fractional_max_pool2d_grad,
-            .domain = "random_samples:0..0.99",
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .needs = "self:indices",
+            .check = fractional_max_pool2d_check, .run = fractional_max_pool2d_run,
+            .grad = fractional_max_pool2d_grad, .domain = "random_samples:0..0.99",
             .sample = "(2,3,7,6) [2] [4,3] (2,3,2) | (2,8,5) [3,2] [4] (1,2,2) | "
                       "(0,2,4,4):f64 [2] [3,2] (0,2,2):f64")
 
@@ -488,9 +489,9 @@ TN_OPERATOR(fractional_max_pool3d,
                               "numbers outside of [0, 1) are in no range there | result 1 at ties: "
                               "numbers outside of [0, 1) are in no range there | grad of tensor 0 "
                               "at ties: numbers outside of [0, 1) are in no range there"),
-            .forms = TN_OUT, .needs = "self:indices", .check = fractional_max_pool3d_check,
-            .run = fractional_max_pool3d_run, .grad = fractional_max_pool3d_grad,
-            .domain = "random_samples:0..0.99",
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .needs = "self:indices",
+            .check = fractional_max_pool3d_check, .run = fractional_max_pool3d_run,
+            .grad = fractional_max_pool3d_grad, .domain = "random_samples:0..0.99",
             .sample = "(2,2,7,6,5) [2] [4,3,2] (2,2,3) | (2,8,5,4) [3,2,1] [4,2,2] (1,2,3)")
 #undef PLACES_FIXED
 #undef PLACES_ADAPTIVE

@@ -420,8 +420,8 @@ TN_OPERATOR(resample,
             "align_corners=False, bool antialias=False) -> Tensor",
             TN_DOC(.shapes = "self (*, sizes), size of 1 to 3 -> (*, size)",
                    .example = "tn_resample(x, TN_DIMS(16, 16))"),
-            .forms = TN_OUT | TN_LEADING, .check = resample_check, .run = resample_run,
-            .grad = resample_grad_row,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .check = resample_check,
+            .run = resample_run, .grad = resample_grad_row,
             .sample = "(2,3,4,5) [7,3] | (2,3,5) [8] mode=nearest | (1,2,6,7) [4,9] mode=bicubic "
                       "align_corners=True | (1,2,3,4,3) [5,2,4] mode=trilinear | (1,2,9,11) [4,5] "
                       "mode=bilinear antialias=True | (2,9,8) [4,12] mode=bicubic antialias=True | "

@@ -93,16 +93,16 @@ static void cholesky_grad(tn_gradient *g) {
 /* The Cholesky factor L of A = L L^H: lower triangular with a positive diagonal, read from the
  * lower triangle of A. With upper: L^H, read from the upper triangle. info is 0, or the order of
  * the first leading minor that is not positive; with check_errors the latter is an error. */
-TN_OPERATOR(linalg_cholesky_ex,
-            "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
-            "(Tensor L, Tensor info)",
-            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
-                   .example = "tn_linalg_cholesky_ex(x)"),
-            .forms = TN_OUT | TN_LEADING, .needs = "L", .check = cholesky_check,
-            .run = cholesky_run, .verdict = cholesky_verdict, .grad = cholesky_grad,
-            .sample =
-                "(3,3):pd | (2,4,4):pd upper=True | (5,5):pd check_errors=True | (2,0,3,3):pd "
-                "| (0,0):pd | (35,35):pd")
+TN_OPERATOR(
+    linalg_cholesky_ex,
+    "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
+    "(Tensor L, Tensor info)",
+    TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+           .example = "tn_linalg_cholesky_ex(x)"),
+    .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .needs = "L", .check = cholesky_check,
+    .run = cholesky_run, .verdict = cholesky_verdict, .grad = cholesky_grad,
+    .sample = "(3,3):pd | (2,4,4):pd upper=True | (5,5):pd check_errors=True | (2,0,3,3):pd "
+              "| (0,0):pd | (35,35):pd")
 
 static bool linalg_cholesky_compose(tn_frame *f) {
     TN_ARGS(linalg_cholesky, a, f);
@@ -113,7 +113,7 @@ static bool linalg_cholesky_compose(tn_frame *f) {
 TN_OPERATOR(linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
                    .example = "tn_linalg_cholesky(x)"),
-            .forms = TN_OUT, .compose = linalg_cholesky_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_cholesky_compose,
             .sample = "(3,3):pd | (2,4,4):pd upper=True")
 /* --- systems ---------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ TN_OPERATOR(cholesky_solve,
             TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), float32, float64 or complex",
                    .example = "tn_cholesky_solve(y, x)",
                    .differs = "grad of tensor 1: torch's is not of the triangle alone"),
-            .forms = TN_OUT, .compose = cholesky_solve_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = cholesky_solve_compose,
             .sample = "(3,2) (3,3):lower | (2,4,3) (4,4):upper True | (0,2) (0,0)")
 static bool cholesky_inverse_compose(tn_frame *f) {
     TN_ARGS(cholesky_inverse, a, f);
@@ -152,5 +152,5 @@ TN_OPERATOR(cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
                    .example = "tn_cholesky_inverse(x)",
                    .differs = "grad: torch's is not of the triangle alone"),
-            .forms = TN_OUT, .compose = cholesky_inverse_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = cholesky_inverse_compose,
             .sample = "(3,3):pd | (2,4,4):pd True | (0,0)")

@@ -103,7 +103,7 @@ TN_OPERATOR(linalg_eigh,
             "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
             TN_DOC(.shapes = "(*, n, n) -> (*, n) real, (*, n, n)", .example = "tn_linalg_eigh(x)",
                    .oracle = "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = self"),
-            .forms = TN_OUT, .compose = linalg_eigh_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_eigh_compose,
             .sample = "(3,3):symmetric | (2,4,4):symmetric U")
 
 static bool linalg_eigvalsh_compose(tn_frame *f) {
@@ -115,5 +115,5 @@ static bool linalg_eigvalsh_compose(tn_frame *f) {
  * read. */
 TN_OPERATOR(linalg_eigvalsh, "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n) real", .example = "tn_linalg_eigvalsh(x)"),
-            .forms = TN_OUT, .compose = linalg_eigvalsh_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_eigvalsh_compose,
             .sample = "(3,3):symmetric | (2,4,4):symmetric U | (0,0):f64")

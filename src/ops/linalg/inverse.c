@@ -124,7 +124,7 @@ static bool linalg_solve_compose(tn_frame *f) {
 TN_OPERATOR(linalg_solve, "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
             TN_DOC(.shapes = "(*, n, n), (*, n, k) or (*, n) -> B's",
                    .example = "tn_linalg_solve(x, y)"),
-            .forms = TN_OUT, .compose = linalg_solve_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_solve_compose,
             .sample = "(3,3):invertible (3,2) | (3,3):invertible (3)")
 
 /* --- inverses --------------------------------------------------------------------------------- */
@@ -171,8 +171,8 @@ TN_OPERATOR(linalg_inv_ex,
             "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
                    .example = "tn_linalg_inv_ex(x)"),
-            .forms = TN_OUT | TN_LEADING, .needs = "inverse", .check = inv_check, .run = inv_run,
-            .verdict = inv_verdict, .grad = inv_grad,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .needs = "inverse",
+            .check = inv_check, .run = inv_run, .verdict = inv_verdict, .grad = inv_grad,
             .sample = "(3,3):invertible | (2,4,4):invertible check_errors=True | (0,0) | "
                       "(2,0,3,3) | (1,1):pd | (60,60):pd")
 
@@ -184,7 +184,7 @@ static bool linalg_inv_compose(tn_frame *f) {
 TN_OPERATOR(linalg_inv, "linalg_inv(Tensor A) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
                    .example = "tn_linalg_inv(x)"),
-            .forms = TN_OUT, .compose = linalg_inv_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_inv_compose,
             .sample = "(3,3):invertible | (2,4,4):invertible")
 static bool inverse_compose(tn_frame *f) {
     f->out[0] = tnp_linalg_inv_ex(f->in[0], true).inverse;
@@ -194,7 +194,8 @@ static bool inverse_compose(tn_frame *f) {
 TN_OPERATOR(inverse, "inverse(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
                    .example = "tn_inverse(x)"),
-            .forms = TN_OUT, .compose = inverse_compose, .sample = "(3,3):invertible")
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = inverse_compose,
+            .sample = "(3,3):invertible")
 
 /* --- powers ----------------------------------------------------------------------------------- */
 
@@ -272,7 +273,7 @@ TN_OPERATOR(linalg_tensorinv, "linalg_tensorinv(Tensor self, int ind=2) -> Tenso
             TN_DOC(.shapes = "self with prod(shape[:ind]) = prod(shape[ind:]) -> shape[ind:] + "
                              "shape[:ind]",
                    .example = "tn_linalg_tensorinv(x, .ind = 1)"),
-            .forms = TN_OUT, .compose = tensorinv_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = tensorinv_compose,
             .sample = "(4,4):invertible ind=1 | (1,4,4):invertible")
 
 static bool tensorsolve_compose(tn_frame *f) {
@@ -304,5 +305,5 @@ TN_OPERATOR(linalg_tensorsolve,
             "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
             TN_DOC(.shapes = "self (other's sizes, rest), other (*) -> (rest)",
                    .example = "tn_linalg_tensorsolve(x, y)"),
-            .forms = TN_OUT, .compose = tensorsolve_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = tensorsolve_compose,
             .sample = "(1,4,4):invertible (1,4) | (4,4):invertible (4) dims=[0]")

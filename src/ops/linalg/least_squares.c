@@ -126,7 +126,8 @@ static bool pinverse_compose(tn_frame *f) {
 /* linalg_pinv. */
 TN_OPERATOR(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
             TN_DOC(.shapes = "(*, m, n) -> (*, n, m)", .example = "tn_pinverse(x)"),
-            .compose = pinverse_compose, .sample = "(2,4,3):distinct | (3,3):invertible 0.1")
+            .autocast = TN_WIDE_CPU, .compose = pinverse_compose,
+            .sample = "(2,4,3):distinct | (3,3):invertible 0.1")
 
 /* --- rank ------------------------------------------------------------------------------------- */
 
@@ -160,7 +161,7 @@ TN_OPERATOR(
     "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
     "bool hermitian=False) -> Tensor",
     TN_DOC(.shapes = "(*, m, n) -> (*) int64", .example = "tn_linalg_matrix_rank_float(x)"),
-    .forms = TN_OUT, .compose = rank_float_compose,
+    .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = rank_float_compose,
     .sample = "(3,3):invertible | (2,4,3):distinct rtol=0.3 | (3,3):symmetric hermitian=True "
               "| (0,3):f64 | (4,3):distinct atol=0.5")
 static bool rank_compose(tn_frame *f) {
@@ -171,7 +172,8 @@ static bool rank_compose(tn_frame *f) {
 TN_OPERATOR(linalg_matrix_rank,
             "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
             TN_DOC(.shapes = "(*, m, n) -> (*) int64", .example = "tn_linalg_matrix_rank(x, 0.1)"),
-            .forms = TN_OUT, .compose = rank_compose, .sample = "(2,4,3):distinct 0.5")
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = rank_compose,
+            .sample = "(2,4,3):distinct 0.5")
 
 /* --- polar, square root ----------------------------------------------------------------------- */
 
@@ -191,7 +193,7 @@ static bool polar_compose(tn_frame *f) {
 TN_OPERATOR(linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
             TN_DOC(.shapes = "(*, m, n), m >= n -> (*, m, n), (*, n, n)",
                    .example = "tn_linalg_polar(x)", .oracle = "U H = A; orthogonal U"),
-            .forms = TN_OUT, .compose = polar_compose,
+            .forms = TN_OUT, .autocast = TN_UNCAST, .compose = polar_compose,
             .sample = "(3,3):invertible | (2,4,3):distinct | (0,0):f64")
 static bool sqrth_compose(tn_frame *f) {
     const tn_eigenvalues_eigenvectors r = tnp_linalg_eigh_of(f->in[0], "L", true);
@@ -202,7 +204,8 @@ static bool sqrth_compose(tn_frame *f) {
 /* The Hermitian positive definite X with X X = self, of which the lower triangle is read. */
 TN_OPERATOR(linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*, n, n) -> (*, n, n)", .example = "tn_linalg_matrix_sqrth(x)"),
-            .compose = sqrth_compose, .sample = "(3,3):pd | (2,4,4):pd | (0,0)")
+            .autocast = TN_WIDE, .compose = sqrth_compose,
+            .sample = "(3,3):pd | (2,4,4):pd | (0,0)")
 
 /* --- lstsq ------------------------------------------------------------------------------------ */
 
@@ -443,7 +446,7 @@ TN_OPERATOR(
                       "| gradcheck [driver=gelss]: the same | result 0 [rcond=1.0]: the rank "
                       "is that of singular values, not of pivots | result 1 [rcond=1.0]: the "
                       "same | result 2 [rcond=1.0]: the same | grad [rcond=1.0]: the same"),
-    .compose = lstsq_compose,
+    .autocast = TN_WIDE_CPU, .compose = lstsq_compose,
     .sample = "(4,3):distinct (4,2):distinct | (3,5):distinct (3,2):distinct driver=gelsd | "
               "(2,3,3):invertible "
               "(2,3,2):distinct driver=gels | (4,3):distinct (4,2):distinct driver=gels | "

@@ -402,4 +402,5 @@ static bool lu_solve_compose(tn_frame *f) {
 TN_OPERATOR(lu_solve, "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
             TN_DOC(.shapes = "(*, n, k), (*, n, n), (*, n) -> (*, n, k)",
                    .example = "tn_lu_solve(y, x, pivots)"),
-            .forms = TN_OUT, .compose = lu_solve_compose, .sample = "(3,2) (3,3):pd (3):i32:pivots")
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = lu_solve_compose,
+            .sample = "(3,2) (3,3):pd (3):i32:pivots")

@@ -119,8 +119,8 @@ static tn_tensor *matmul_batched(tn_frame *f, tn_tensor *const *whole) {
 TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor",
             TN_DOC(.shapes = "self (*, m, k), other (*, k, n) -> (*, m, n)",
                    .example = "tn_matmul(x, w)"),
-            .forms = TN_OUT, .needs = "self:other other:self", .check = matmul_check,
-            .run = matmul_run, .grad = matmul_grad,
+            .forms = TN_OUT, .autocast = TN_LOWER, .needs = "self:other other:self",
+            .check = matmul_check, .run = matmul_run, .grad = matmul_grad,
             .sample = "(3,4) (4,5) | (7,33) (33,19) | (2,3,4) (4,5) | (2,1,3,4) (3,4,2) | (4) (4) "
                       "| (4) (4,3) | (4) (2,4,3) | "
                       "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) "
@@ -240,8 +240,8 @@ TN_OPERATOR(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     TN_DOC(.shapes = "self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)",
            .example = "tn_addmm(b, x, w, .alpha = 2)"),
-    .forms = TN_OUT, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check, .run = addmm_run,
-    .grad = addmm_grad,
+    .forms = TN_OUT, .autocast = TN_LOWER, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check,
+    .run = addmm_run, .grad = addmm_grad,
     .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) "
               "(4,400) (400,3) | "
               "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)",
@@ -262,7 +262,8 @@ static bool mm_compose(tn_frame *f) {
 /* The product of two matrices, without broadcasting. */
 TN_OPERATOR(mm, "mm(Tensor self, Tensor mat2) -> Tensor",
             TN_DOC(.shapes = "self (m, k), mat2 (k, n) -> (m, n)", .example = "tn_mm(x, y)"),
-            .forms = TN_OUT, .compose = mm_compose, .sample = "(3,4) (4,5) | (0,4) (4,2)")
+            .forms = TN_OUT, .autocast = TN_LOWER, .compose = mm_compose,
+            .sample = "(3,4) (4,5) | (0,4) (4,2)")
 
 static bool bmm_compose(tn_frame *f) {
     const tn_tensor *a = f->in[0], *b = f->in[1];
@@ -276,7 +277,7 @@ static bool bmm_compose(tn_frame *f) {
 TN_OPERATOR(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor",
             TN_DOC(.shapes = "self (b, m, k), mat2 (b, k, n) -> (b, m, n)",
                    .example = "tn_bmm(x, y)"),
-            .forms = TN_OUT, .compose = bmm_compose,
+            .forms = TN_OUT, .autocast = TN_LOWER, .compose = bmm_compose,
             .sample = "(2,3,4) (2,4,5) | (20,7,9) (20,9,17) | (0,3,4) (0,4,5)")
 
 static bool mv_compose(tn_frame *f) {
@@ -286,7 +287,8 @@ static bool mv_compose(tn_frame *f) {
 /* The product of a matrix and a vector. */
 TN_OPERATOR(mv, "mv(Tensor self, Tensor vec) -> Tensor",
             TN_DOC(.shapes = "self (m, k), vec (k) -> (m)", .example = "tn_mv(x, v)"),
-            .forms = TN_OUT, .compose = mv_compose, .sample = "(3,4) (4) | (50,390) (390)")
+            .forms = TN_OUT, .autocast = TN_UNCAST_CPU | TN_LOWER_CUDA, .compose = mv_compose,
+            .sample = "(3,4) (4) | (50,390) (390)")
 
 static bool dot_compose(tn_frame *f) {
     return mm_dims(f, f->in[0], 1, f->in[1], 1) &&
@@ -295,7 +297,7 @@ static bool dot_compose(tn_frame *f) {
 /* The sum of the products of two vectors; neither is conjugated. */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor",
             TN_DOC(.shapes = "self (n), tensor (n) -> ()", .example = "tn_dot(x, y)"),
-            .forms = TN_OUT, .compose = dot_compose,
+            .forms = TN_OUT, .autocast = TN_UNCAST_CPU | TN_WIDEST_CUDA, .compose = dot_compose,
             .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
 /* A column times a row. */
@@ -370,8 +372,8 @@ TN_OPERATOR(
     linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     TN_DOC(.shapes = "input (m, k), weight (n, k), bias (n) -> (m, n)",
            .example = "tn_linear_rows(x, w, .bias = b)"),
-    .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
-    .run = linear_rows_run, .grad = linear_rows_grad,
+    .forms = TN_OUT, .autocast = TN_LOWER, .needs = "input:weight weight:input",
+    .check = linear_rows_check, .run = linear_rows_run, .grad = linear_rows_grad,
     .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)",
     .node = "MmBackward0 bias=None | AddmmBackward0", .batched = TN_BATCHED(linear_rows_batched))
 
@@ -430,6 +432,6 @@ static bool linear_short(const tn_row *row, unsigned how, const char *file, int 
 TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
             TN_DOC(.shapes = "input (*, in), weight (out, in), bias (out) -> (*, out)",
                    .example = "tn_linear(x, w, .bias = b)", .python = "nn.functional.linear"),
-            .forms = TN_OUT, .quick = linear_short, .compose = linear_compose,
+            .forms = TN_OUT, .autocast = TN_LOWER, .quick = linear_short, .compose = linear_compose,
             .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
                       "(4) | (64,100) (40,100) (40)")

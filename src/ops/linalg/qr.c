@@ -119,8 +119,8 @@ TN_OPERATOR(linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Te
                    .differs = "gradcheck [mode=r]: Q is not there | "
                               "gradcheck [(3,2):invertible mode=complete]: Q is not unique",
                    .oracle = "phase Q R; Q R = A; orthogonal Q"),
-            .forms = TN_OUT | TN_LEADING, .needs = "A,Q,R", .check = qr_check, .run = qr_run,
-            .grad = qr_grad,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .needs = "A,Q,R",
+            .check = qr_check, .run = qr_run, .grad = qr_grad,
             .sample = "(4,3):invertible | (2,3,3):invertible | (2,5):invertible | "
                       "(2,3):invertible mode=complete | (3,2):invertible mode=complete | "
                       "(4,3):invertible mode=r | (2,0,3) | (3,0) | (40,35):distinct")

@@ -57,7 +57,7 @@ TN_OPERATOR(
     geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     TN_DOC(.shapes = "(*, m, n) -> (*, m, n), (*, min(m, n)), float32, float64 or complex",
            .example = "tn_geqrf(x)"),
-    .forms = TN_OUT | TN_LEADING, .check = geqrf_check, .run = geqrf_run,
+    .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .check = geqrf_check, .run = geqrf_run,
     .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct | (0,3):f64 | (2,0):f64")
 
 /* --- products --------------------------------------------------------------------------------- */
@@ -173,8 +173,8 @@ TN_OPERATOR(linalg_householder_product,
             "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
             TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
                    .example = "tn_linalg_householder_product(x, t)"),
-            .forms = TN_OUT | TN_LEADING, .needs = "input,tau,result", .check = product_check,
-            .run = product_run, .grad = product_grad,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .needs = "input,tau,result",
+            .check = product_check, .run = product_run, .grad = product_grad,
             .sample = "(3,3) (3) | (2,4,3) (2,2) | (5,2) (2) | (0,0):f64 (0):f64")
 static bool orgqr_compose(tn_frame *f) {
     f->out[0] = tnp_linalg_householder_product(f->in[0], f->in[1]);
@@ -184,7 +184,8 @@ static bool orgqr_compose(tn_frame *f) {
 TN_OPERATOR(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor",
             TN_DOC(.shapes = "(*, m, n), (*, k) -> (*, m, n), k <= n <= m",
                    .example = "tn_orgqr(x, t)"),
-            .forms = TN_OUT, .compose = orgqr_compose, .sample = "(3,3) (3) | (2,4,3) (2,2)")
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = orgqr_compose,
+            .sample = "(3,3) (3) | (2,4,3) (2,2)")
 
 /* --- ormqr ------------------------------------------------------------------------------------ */
 
@@ -237,6 +238,7 @@ TN_OPERATOR(ormqr,
             "transpose=False) -> Tensor",
             TN_DOC(.shapes = "(*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)",
                    .example = "tn_ormqr(x, t, y)"),
-            .forms = TN_OUT | TN_LEADING, .check = ormqr_check, .run = ormqr_run,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .check = ormqr_check,
+            .run = ormqr_run,
             .sample = "(3,3) (3) (3,2) | (2,4,3) (2,3) (2,4,2) transpose=True | (4,2) (2) (3,4) "
                       "left=False | (3,2) (2) (2,3) left=False transpose=True")

@@ -98,6 +98,6 @@ TN_OPERATOR(triangular_solve,
             "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
             TN_DOC(.shapes = "(*, n, k), (*, n, n) -> (*, n, k), (*, n, n)",
                    .example = "tn_triangular_solve(y, x)"),
-            .compose = old_triangular_compose,
+            .autocast = TN_WIDE_CPU, .compose = old_triangular_compose,
             .sample = "(3,2) (3,3):upper | (2,4,3) (4,4):lower upper=False transpose=True | "
                       "(3,2) (3,3):upper unitriangular=True")

@@ -176,7 +176,7 @@ TN_OPERATOR(
            .differs = "gradcheck [(3,5):distinct]: V is not unique | gradcheck "
                       "[(2,4,3):distinct]: U is not unique",
            .oracle = "phase U Vh; free U Vh; orthogonal U"),
-    .forms = TN_OUT, .compose = linalg_svd_compose,
+    .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_svd_compose,
     .sample = "(3,3):invertible full_matrices=False | (2,4,3):distinct | (3,5):distinct")
 
 static bool linalg_svdvals_compose(tn_frame *f) {
@@ -187,7 +187,7 @@ static bool linalg_svdvals_compose(tn_frame *f) {
 /* The singular values in falling order. */
 TN_OPERATOR(linalg_svdvals, "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
             TN_DOC(.shapes = "(*, m, n) -> (*, min(m, n)) real", .example = "tn_linalg_svdvals(x)"),
-            .forms = TN_OUT, .compose = linalg_svdvals_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_svdvals_compose,
             .sample = "(3,3):invertible | (2,4,3):distinct | (0,3):f64")
 
 static bool svd_compose(tn_frame *f) {
@@ -219,5 +219,5 @@ TN_OPERATOR(
     TN_DOC(.shapes = "(*, m, n) -> (*, m, k or m), (*, k) real, (*, n, k or n), k = min(m, n)",
            .example = "tn_svd(x)", .differs = "gradcheck [some=False]: V is not unique",
            .oracle = "phase U V; U S V' = self; orthogonal U; orthogonal V"),
-    .forms = TN_OUT, .compose = svd_compose,
+    .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = svd_compose,
     .sample = "(3,3):invertible | (2,4,3):distinct | (3,5):distinct | (0,3)")

@@ -155,6 +155,6 @@ static bool renorm_compose(tn_frame *f) {
 TN_OPERATOR(renorm, "renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor",
             TN_DOC(.shapes = "self (*) of two or more dimensions, floating or complex -> (*)",
                    .example = "tn_renorm(x, 2, 0, 1)"),
-            .forms = TN_OUT | TN_INPLACE, .compose = renorm_compose,
+            .forms = TN_OUT | TN_INPLACE, .autocast = TN_WIDE_CUDA, .compose = renorm_compose,
             .sample = "(3,5) 2.0 0 1.0 | (2,3,4) 1.0 1 2.5 | (4,35) 3.0 -1 0.5 | (0,3) 2.0 0 1.0 | "
                       "(3,4) 2.0 0 100.0 | (2,2,3) 2.5 2 0.0")

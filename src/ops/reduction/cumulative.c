@@ -162,8 +162,8 @@ static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64. */
 TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"),
-            .forms = TN_OUT | TN_LEADING, .check = cumsum_check, .run = cumsum_run,
-            .grad = cumsum_grad,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .check = cumsum_check,
+            .run = cumsum_run, .grad = cumsum_grad,
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
@@ -207,8 +207,9 @@ static void cumprod_grad(tn_gradient *g) {
  * the tensor that is written. */
 TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
-            .forms = TN_OUT | TN_INPLACE | TN_LEADING, .needs = "self:self,result",
-            .check = cumprod_check, .run = cumprod_run, .grad = cumprod_grad,
+            .forms = TN_OUT | TN_INPLACE | TN_LEADING, .autocast = TN_WIDE_CUDA,
+            .needs = "self:self,result", .check = cumprod_check, .run = cumprod_run,
+            .grad = cumprod_grad,
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
                       "(3) 0 dtype=float64 | (40):i64 0")

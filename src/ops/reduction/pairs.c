@@ -217,8 +217,8 @@ TN_OPERATOR(cdist, "_cdist(Tensor x1, Tensor x2, float p=2.0) -> Tensor",
                    .differs = "signature: torch.cdist has a mode, too; so has Python's function of "
                               "that name | gradcheck [0.5]: steep beside 0 | gradcheck [1.5]: the "
                               "second one is"),
-            .needs = "x1:x1,x2,result x2:x1,x2,result", .check = cdist_check, .run = cdist_run,
-            .grad = cdist_grad,
+            .autocast = TN_WIDE, .needs = "x1:x1,x2,result x2:x1,x2,result", .check = cdist_check,
+            .run = cdist_run, .grad = cdist_grad,
             .sample =
                 "(3,5) (4,5) | (2,3,4) (3,4) 1.0 | (70,3) (130,3) | (5,0) (3,0) | (0,3) (4,3) "
                 "| (3,70) (4,70) 3.0 | (4,6) (5,6) 0.0 | (4,6) (5,6) inf | (4,6) (5,6) 0.5 | "
@@ -245,5 +245,5 @@ static bool pdist_compose(tn_frame *f) {
 TN_OPERATOR(pdist, "pdist(Tensor self, float p=2.0) -> Tensor",
             TN_DOC(.shapes = "self (n, m), float32 or float64 -> (n (n - 1) / 2)",
                    .example = "tn_pdist(x, .p = 1)", .python = "nn.functional.pdist"),
-            .compose = pdist_compose,
+            .autocast = TN_WIDE_CUDA, .compose = pdist_compose,
             .sample = "(4,3) | (5,2) 1.0 | (1,3) | (0,3) | (9,35) 3.0 | (4,6) 0.0 | (4,6) inf")

@@ -142,7 +142,8 @@ TN_OPERATOR(quantile,
                              "self's shape without dim, 1 there when keepdim",
                    .example = "tn_quantile(x, q)",
                    .differs = "grad at ties: torch\'s order of equal elements is not stable"),
-            .forms = TN_OUT, .compose = quantile_all, .domain = "q:0.05..0.95",
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = quantile_all,
+            .domain = "q:0.05..0.95",
             .sample = "(35) (3) | (2,3,4) (2) 1 | (3,5) () -1 True | (2,3) () | () () | () (2) 0 "
                       "True | (6) (0) | (7) (3) interpolation=lower | (7) (3) interpolation=higher "
                       "| (8) (3) 0 interpolation=midpoint | (2,6) (3) 1 True interpolation=nearest")
@@ -159,7 +160,7 @@ TN_OPERATOR(quantile_scalar,
                              "when keepdim",
                    .example = "tn_quantile_scalar(x, 0.25)",
                    .differs = "grad at ties: torch\'s order of equal elements is not stable"),
-            .forms = TN_OUT, .compose = quantile_number,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = quantile_number,
             .sample = "(35) 0.3 | (2,3,4) 0.5 1 | (3,5) 1.0 -1 True | () 0.2 | (7) 0.3 "
                       "interpolation=lower | (7) 0.3 interpolation=higher | (8) 0.5 0 "
                       "interpolation=midpoint | (2,6) 0.7 interpolation=nearest")
@@ -176,7 +177,8 @@ TN_OPERATOR(nanquantile,
                              "self's shape without dim, 1 there when keepdim",
                    .example = "tn_nanquantile(x, q)",
                    .differs = "grad at ties: torch\'s order of equal elements is not stable"),
-            .forms = TN_OUT, .compose = nanquantile_all, .domain = "q:0.05..0.95",
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = nanquantile_all,
+            .domain = "q:0.05..0.95",
             .sample = "(35) (3) | (2,3,4) (2) 1 | (3,5) () -1 True | () () | (6) (0) | (7) (3) "
                       "interpolation=lower | (2,6) (3) 1 True interpolation=nearest")
 
@@ -192,6 +194,6 @@ TN_OPERATOR(nanquantile_scalar,
                              "when keepdim",
                    .example = "tn_nanquantile_scalar(x, 0.25)",
                    .differs = "grad at ties: torch\'s order of equal elements is not stable"),
-            .forms = TN_OUT, .compose = nanquantile_number,
+            .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = nanquantile_number,
             .sample = "(35) 0.3 | (2,3,4) 0.5 1 | (3,5) 1.0 -1 True | () 0.2 | (7) 0.3 "
                       "interpolation=lower")

@@ -310,8 +310,9 @@ static void softmax_fused(tn_gradient *g) {
 TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_softmax(x, 1)",
                    .python = "special.softmax"),
-            .forms = TN_OUT | TN_LEADING, .needs = "result", .check = softmax_check,
-            .run = softmax_run, .grad = softmax_grad, .fused = softmax_fused,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .needs = "result",
+            .check = softmax_check, .run = softmax_run, .grad = softmax_grad,
+            .fused = softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
                       "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
@@ -343,8 +344,9 @@ static void log_softmax_fused(tn_gradient *g) {
 TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_log_softmax(x, 1)",
                    .python = "special.log_softmax"),
-            .forms = TN_OUT | TN_LEADING, .needs = "result", .check = log_softmax_check,
-            .run = log_softmax_run, .grad = log_softmax_grad, .fused = log_softmax_fused,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .needs = "result",
+            .check = log_softmax_check, .run = log_softmax_run, .grad = log_softmax_grad,
+            .fused = log_softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
                       "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1")
@@ -427,6 +429,6 @@ static bool logsumexp_compose(tn_frame *f) {
 TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> floating, self's shape without dim, 1 there when keepdim",
                    .example = "tn_logsumexp(x, TN_DIMS(1))", .python = "special.logsumexp"),
-            .forms = TN_OUT, .compose = logsumexp_compose,
+            .forms = TN_OUT, .autocast = TN_WIDE_CUDA, .compose = logsumexp_compose,
             .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]",
             .node = "LogsumexpBackward0")

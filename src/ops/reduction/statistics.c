@@ -495,8 +495,8 @@ TN_OPERATOR(linalg_vector_norm,
             TN_DOC(.shapes = "self (*) floating or complex -> real, self's shape without dim, 1 "
                              "there when keepdim",
                    .example = "tn_linalg_vector_norm(x, .ord = 1)"),
-            .forms = TN_OUT | TN_LEADING, .needs = "self,result", .check = norm_check,
-            .run = norm_run, .grad = norm_grad,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .needs = "self,result",
+            .check = norm_check, .run = norm_run, .grad = norm_grad,
             .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | "
                       "(70,3) 0.5 [0] | (9000) | "
                       "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 "
@@ -521,7 +521,7 @@ TN_OPERATOR(
                       "dim: one row for torch's overloads with and without it | parameter keepdim: "
                       "one row for torch's overloads with and without it | parameter dtype: one "
                       "row for torch's overloads with and without it"),
-    .forms = TN_OUT, .compose = norm_compose,
+    .forms = TN_OUT, .autocast = TN_WIDE_CUDA, .compose = norm_compose,
     .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
 
 /* The norms of the list as one vector of out's dtype, whose memory is the call's scratch. */

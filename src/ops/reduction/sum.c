@@ -71,8 +71,8 @@ TN_OPERATOR(sum,
             TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
                    .example = "tn_sum(x, .dim = TN_DIMS(0, 2))",
                    .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT | TN_LEADING, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .fused = sum_fused, .domain = "self:-1..2",
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .check = sum_check,
+            .run = sum_run, .grad = sum_grad, .fused = sum_fused, .domain = "self:-1..2",
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
                       "[0] | (5,4,6) [-1,0] | "
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
@@ -190,8 +190,8 @@ TN_OPERATOR(prod,
             TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
                    .example = "tn_prod(x, .dim = 1)",
                    .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT | TN_LEADING, .needs = "self", .check = prod_check, .run = prod_run,
-            .grad = prod_grad, .fused = prod_fused, .domain = "self:0.5..1.5",
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE, .needs = "self", .check = prod_check,
+            .run = prod_run, .grad = prod_grad, .fused = prod_fused, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
                       "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
             .node = "ProdBackward0 dim=None | ProdBackward1")

@@ -109,8 +109,8 @@ static void cat_grad(tn_gradient *g) {
 TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
             TN_DOC(.shapes = "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
                    .example = "tn_cat(TN_LIST(x, y), .dim = 0)"),
-            .forms = TN_OUT | TN_MOVES | TN_LEADING, .check = cat_check, .run = cat_run,
-            .grad = cat_grad,
+            .forms = TN_OUT | TN_MOVES | TN_LEADING, .autocast = TN_WIDEST_CPU, .check = cat_check,
+            .run = cat_run, .grad = cat_grad,
             .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
                       "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
                       "{(40,9),(3,9)}")
@@ -141,7 +141,7 @@ static bool stack_compose(tn_frame *f) {
 TN_OPERATOR(
     stack, "stack(Tensor[] tensors, int dim=0) -> Tensor",
     TN_DOC(.shapes = "tensors (3), (3) -> (2, 3)", .example = "tn_stack(TN_LIST(x, y))"),
-    .forms = TN_OUT, .compose = stack_compose,
+    .forms = TN_OUT, .autocast = TN_WIDEST_CPU, .compose = stack_compose,
     .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}",
     .node = "StackBackward0")
 

@@ -500,8 +500,8 @@ static void view_as_complex_grad(tn_gradient *g) {
 TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
             TN_DOC(.shapes = "self (*, 2) float32 or float64 -> (*)",
                    .example = "tn_view_as_complex(x)"),
-            .check = view_as_complex_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
+            .autocast = TN_WIDE_CPU, .check = view_as_complex_check, .run = tni_run_nothing,
+            .quick = tni_view_short, .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
 
 /* --- as another dtype ------------------------------------------------------------------------- */
 
