@@ -140,7 +140,7 @@ set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_inte
     "torch.linalg": "eig eigvals ldl_factor ldl_factor_ex ldl_solve",
     "torch.nn": "SyncBatchNorm attention",
     "torch.nn.functional": "grouped_mm",
-    "torch.autograd": "forward_ad graph profiler",
+    "torch.autograd": "graph profiler",
     "torch.autograd.graph.Node": "metadata register_hook register_prehook",
     "torch.testing": "make_tensor",
 }
@@ -149,7 +149,7 @@ _COMPILER = "left out on purpose: tensor.h records and replays calls in C, there
 WHOLE = {
     "torch.masked": "planned", "torch.cpu": "planned", "torch.profiler": "planned",
     "torch.futures": "planned", "torch.multiprocessing": "planned", "torch.library": "planned",
-    "torch.autograd.forward_ad": "planned", "torch.autograd.graph": "planned",
+    "torch.autograd.graph": "planned",
     "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
     "torch.distributed": "processes that hold parts of a model are planned",
     "torch.nn.parallel": "threads over several GPUs: use DistributedDataParallel",

@@ -60,6 +60,10 @@ class detect_anomaly:
 
 
 def __getattr__(name):
+    if name == "forward_ad":
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
     from .._missing import error
 
     raise error("torch.autograd", name)

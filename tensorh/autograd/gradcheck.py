@@ -103,6 +103,43 @@ def _analytical(part, inputs):
             for c, i in zip(columns, inputs, strict=True)]
 
 
+def _forward(func, inputs, k):
+    """The Jacobian by input k, in the layout of _numerical, by tangents of its elements."""
+    from . import forward_ad
+
+    t = inputs[k].detach()
+    units = (1, 1j) if t.dtype.is_complex else (1,)
+    rows = []
+    for index in _indices(t.shape):
+        row = None
+        for unit in units:
+            along = _C.zeros_like(t)
+            along[index] = unit
+            with forward_ad.dual_level():
+                given = list(inputs)
+                given[k] = forward_ad.make_dual(t, along)
+                pairs = [forward_ad.unpack_dual(o) for o in _tuple_of(func(*given))
+                         if _has_gradient(o)]
+            whole = [_C.zeros_like(p) if g is None else g for p, g in pairs]
+            slope = [p.detach().reshape(-1) for _, _, p in _parts(whole)]
+            row = slope if row is None else [a + unit * b
+                                             for a, b in zip(row, slope, strict=True)]
+        rows.append(row)
+    if not rows:
+        return None
+    return [_C.stack([r[j] for r in rows]) for j in range(len(rows[0]))]
+
+
+def _check_forward(func, inputs, eps, atol, rtol):
+    _check_inputs(inputs)
+    outputs = list(_parts(_tuple_of(func(*inputs))))
+    asked = [k for k, t in enumerate(inputs) if isinstance(t, _C.Tensor) and t.requires_grad]
+    for n, k in enumerate(asked):
+        forward, numerical = _forward(func, inputs, k), _numerical(func, inputs, inputs[k], eps)
+        for j, (name, which, _) in enumerate(outputs):
+            _compare(name, which, n, forward and forward[j], numerical and numerical[j], atol, rtol)
+
+
 def _compare(name, which, k, analytical, numerical, atol, rtol):
     if numerical is None or not numerical.nelement():
         return
@@ -175,16 +212,18 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     """True where the gradients of func at inputs agree with central differences of step eps
     within atol + rtol * |difference|, for inputs that require grad.
 
-    There is no forward mode: check_forward_ad and check_batched_forward_grad are refused, and so
-    is check_batched_grad. check_grad_dtypes: dtypes are checked in any case.
+    check_forward_ad asks the same of tangents (autograd.forward_ad). check_batched_grad and
+    check_batched_forward_grad are refused. check_grad_dtypes: dtypes are checked in any case.
     fast_mode and masked have no effect.
     """
-    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: neither forward mode nor batches are checked")
-    if not check_backward_ad:
-        return True
+    if check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck: batches are not checked")
+    inputs = _tuple_of(inputs)
     try:
-        return _check(func, _tuple_of(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad)
+        if check_forward_ad:
+            _check_forward(func, inputs, eps, atol, rtol)
+        return not check_backward_ad or _check(func, inputs, eps, atol, rtol, nondet_tol,
+                                               check_undefined_grad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -207,8 +246,8 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     where they are not given).
 
     Options are those of gradcheck; gen_non_contig_grad_outputs has no effect."""
-    if check_fwd_over_rev or check_batched_grad:
-        raise NotImplementedError("gradgradcheck: neither forward mode nor batches are checked")
+    if check_batched_grad:
+        raise NotImplementedError("gradgradcheck: batches are not checked")
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
         outputs = [o for o in _tuple_of(func(*inputs)) if _has_gradient(o)]
@@ -236,4 +275,5 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     return gradcheck(recorded, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
                      raise_exception=raise_exception, nondet_tol=nondet_tol,
                      check_undefined_grad=check_undefined_grad,
-                     check_grad_dtypes=check_grad_dtypes, check_backward_ad=check_rev_over_rev)
+                     check_grad_dtypes=check_grad_dtypes, check_forward_ad=check_fwd_over_rev,
+                     check_backward_ad=check_rev_over_rev)

@@ -64,7 +64,7 @@ def test_gradcheck_notices():
     with pytest.raises(ValueError, match="requires_grad"):
         torch.autograd.gradcheck(torch.sin, (x.detach(),))
     with pytest.raises(NotImplementedError):
-        torch.autograd.gradcheck(torch.sin, (x,), check_forward_ad=True)
+        torch.autograd.gradcheck(torch.sin, (x,), check_batched_grad=True)
 
 
 # --- what is linear in pieces --------------------------------------------------------------------
