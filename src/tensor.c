@@ -131,6 +131,10 @@
 #include "cpu/rotations.c"
 #include "cpu/tridiagonal.c"
 #include "cpu/bidiagonal.c"
+#include "cpu/hessenberg.c"
+#include "cpu/schur.c"
+#include "cpu/schur_complex.c"
+#include "cpu/eigen.c"
 #endif
 
 #if TNI_PART(3)

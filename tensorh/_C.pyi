@@ -113,6 +113,9 @@ class _layer_norm_backward_result(_NamedTuple):
 class _linalg_cholesky_ex_result(_NamedTuple):
     L: Tensor
     info: Tensor
+class _linalg_eig_result(_NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 class _linalg_eigh_result(_NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor

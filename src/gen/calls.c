@@ -3481,6 +3481,28 @@ TN_API tn_tensor *tnp_linalg_det(tn_tensor *A) {
     return tn_linalg_det_at(NULL, 0, &a);
 }
 
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eig_at(const char *file, int line,
+    const tn_linalg_eig_args *args) {
+    tn_eigenvalues_eigenvectors r;
+    tn_call(&tni_row_linalg_eig, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_eigenvalues_eigenvectors tnp_linalg_eig(tn_tensor *self) {
+    const tn_linalg_eig_args a = {{NULL, NULL}, self};
+    return tn_linalg_eig_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_eig_phases_at(const char *file, int line,
+    const tn_linalg_eig_phases_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_eig_phases, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_eig_phases(tn_tensor *self) {
+    const tn_linalg_eig_phases_args a = {self};
+    return tn_linalg_eig_phases_at(NULL, 0, &a);
+}
+
 TN_API tn_eigenvalues_eigenvectors tn_linalg_eigh_at(const char *file, int line,
     const tn_linalg_eigh_args *args) {
     tn_eigenvalues_eigenvectors r;
@@ -3502,6 +3524,28 @@ TN_API tn_eigenvalues_eigenvectors tnp_linalg_eigh_of(tn_tensor *A, const char *
     bool compute_v) {
     const tn_linalg_eigh_of_args a = {{NULL, NULL}, UPLO, compute_v, A};
     return tn_linalg_eigh_of_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_eigvals_at(const char *file, int line,
+    const tn_linalg_eigvals_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_eigvals, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_eigvals(tn_tensor *self) {
+    const tn_linalg_eigvals_args a = {NULL, self};
+    return tn_linalg_eigvals_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_eigvals_of_at(const char *file, int line,
+    const tn_linalg_eigvals_of_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_eigvals_of, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_eigvals_of(tn_tensor *self) {
+    const tn_linalg_eigvals_of_args a = {NULL, self};
+    return tn_linalg_eigvals_of_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,

@@ -907,6 +907,14 @@ static const char *const py_docs_comment[] = {
     /* linalg_det */
     "The determinants of square matrices.\n"
     "(*, n, n) -> (*), float32, float64 or complex",
+    /* linalg_eig */
+    "Eigenvalues, in no order, and eigenvectors of norm 1 as columns: A V = V diag(L). Both are\n"
+    "complex also if A is real. An element that is not finite is an error.\n"
+    "(*, n, n) -> (*, n) complex, (*, n, n) complex",
+    /* linalg_eig_phases */
+    "The diagonal of V^H gV, which is real if what was differentiated does not depend on the phases of\n"
+    "the eigenvectors V; an imaginary part above 0.01 is an error.\n"
+    "(*, n, n) -> (*, n) real",
     /* linalg_eigh */
     "Eigenvalues in rising order and eigenvectors as columns of Hermitian matrices, of which the\n"
     "triangle UPLO ('L' or 'U') is read.\n"
@@ -915,6 +923,12 @@ static const char *const py_docs_comment[] = {
     "Eigenvalues in rising order and, with compute_v, eigenvectors as columns of Hermitian matrices,\n"
     "of which the triangle UPLO ('L' or 'U') is read.\n"
     "(*, n, n) -> (*, n) real, (*, n, n)",
+    /* linalg_eigvals */
+    "Eigenvalues, in no order; complex also if the matrix is real.\n"
+    "(*, n, n) -> (*, n) complex",
+    /* linalg_eigvals_of */
+    "linalg_eigvals without a gradient.\n"
+    "(*, n, n) -> (*, n) complex",
     /* linalg_eigvalsh */
     "Eigenvalues in rising order of Hermitian matrices, of which the triangle UPLO ('L' or 'U') is\n"
     "read.\n"
@@ -2154,8 +2168,12 @@ static const char *const py_docs_place[] = {
     "linalg.cholesky" /* linalg_cholesky */,
     "linalg.cholesky_ex" /* linalg_cholesky_ex */,
     "linalg.det" /* linalg_det */,
+    "linalg.eig" /* linalg_eig */,
+    NULL /* linalg_eig_phases */,
     "linalg.eigh" /* linalg_eigh */,
     NULL /* linalg_eigh_of */,
+    "linalg.eigvals" /* linalg_eigvals */,
+    NULL /* linalg_eigvals_of */,
     "linalg.eigvalsh" /* linalg_eigvalsh */,
     "linalg.householder_product" /* linalg_householder_product */,
     "linalg.inv" /* linalg_inv */,

@@ -86,6 +86,7 @@
 #include "../ops/layers/shuffle.c"
 #include "../ops/linalg/cholesky.c"
 #include "../ops/linalg/determinants.c"
+#include "../ops/linalg/eig.c"
 #include "../ops/linalg/eigh.c"
 #include "../ops/linalg/inverse.c"
 #include "../ops/linalg/least_squares.c"

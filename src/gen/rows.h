@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 541 };
+enum { TNI_ROW_COUNT = 545 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -515,10 +515,18 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky_ex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_det);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_det);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eig);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eig);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eig_phases);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eig_phases);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigh_of);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigh_of);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvals);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvals);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvals_of);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvals_of);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_eigvalsh);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_eigvalsh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_householder_product);

@@ -135,6 +135,9 @@ DIFFERS("operator", "kthvalue", "result 1", false, "",
         "torch's choice among equal elements is not stable")
 DIFFERS("operator", "kthvalue", "grad", true, "",
         "as its choice")
+ORACLE("linalg_eig", "phase eigenvectors")
+DIFFERS("operator", "linalg_eig_phases", "signature", false, "",
+        "torch has no such function")
 ORACLE("linalg_eigh", "phase eigenvectors; eigenvectors eigenvalues eigenvectors' = self")
 DIFFERS("operator", "linalg_eigh_of", "gradcheck", false, "compute_v=False",
         "there are no eigenvectors")

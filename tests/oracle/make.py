@@ -160,6 +160,16 @@ def torch_linalg_lstsq_matrix(self, b, rcond=None, full_rank=False):
     return torch.cat([x, below], -2).mT.contiguous().mT, rank
 
 
+def torch_linalg_eig_phases(self):
+    if not (self.is_complex() or self.dtype in (torch.float32, torch.float64)):
+        raise RuntimeError("eigenvectors are complex")
+    diagonal = self.diagonal(dim1=-2, dim2=-1)
+    if self.is_complex() and not bool((diagonal.imag.abs() <= 0.01).all()):
+        raise RuntimeError("the loss depends on the phases")
+    real = diagonal.real if self.is_complex() else diagonal
+    return real + torch.zeros(real.shape, dtype=real.dtype)
+
+
 def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
     return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
 

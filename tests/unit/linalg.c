@@ -111,6 +111,52 @@ static void decompositions_of_large_and_hard_matrices_hold(void) {
         eigenvectors_hold(tn_mul_scalar(d, 1e290));
     }
 }
+/* A V = V diag(L) within `units` of n eps |A|, and columns of norm 1; eigvals has the same bits. */
+static void general_eigenvectors_hold(tn_tensor *a, double units) {
+    const int64_t n = tn_size(a, 0);
+    const tn_dtype wide = tn_dtype_of(a) == TN_F32 || tn_dtype_of(a) == TN_C64 ? TN_C64 : TN_C128;
+    const tn_eigenvalues_eigenvectors r = tn_linalg_eig(a);
+    tn_tensor *av = tn_matmul(tn_to_dtype(a, wide), r.eigenvectors),
+              *vl = tn_mul(r.eigenvectors, r.eigenvalues);
+    const double size = tn_item(tn_linalg_vector_norm(a));
+    CHECK(largest(tn_sub(av, vl)) <= units * (double)n * unit_of(tn_dtype_of(a)) * size);
+    av = tn_linalg_vector_norm(r.eigenvectors, .dim = TN_DIMS(0));
+    CHECK(largest(tn_sub_scalar(av, 1)) <= 4 * (double)n * unit_of(tn_dtype_of(a)));
+    CHECK(tn_item(tn_equal(tn_linalg_eigvals(a), r.eigenvalues)));
+}
+static void eigenvectors_of_large_and_hard_matrices_hold(void) {
+    const int64_t n = 40;
+    for (int k = 0; k < 4; k++)
+        TN_SCOPE
+            general_eigenvectors_hold(random_matrix(130, 130, dtypes[k]), 1);
+    TN_SCOPE {
+        tn_tensor *i = tn_arange(n, .dtype = TN_F64), *off = tn_sub(i, tn_unsqueeze(i, 1)),
+                  *above = tn_to_dtype(tn_eq_scalar(off, 1), TN_F64),
+                  *under = tn_to_dtype(tn_eq_scalar(off, -1), TN_F64), *a, *q,
+                  *unit = tn_eye(n, .dtype = TN_F64);
+        a = tn_add(unit, above); /* a Jordan block */
+        general_eigenvectors_hold(a, 1);
+        general_eigenvectors_hold(adjoint(a), 1);
+        q = tn_linalg_qr(random_matrix(n, n, TN_F64)).Q;
+        general_eigenvectors_hold(tn_matmul(tn_matmul(q, a), adjoint(q)), 1);
+        a = tn_sub(tn_triu(tn_tril(tn_ones_like(a), .diagonal = 3)), under); /* Grcar */
+        general_eigenvectors_hold(a, 1);
+        general_eigenvectors_hold(tnp_mul_scalar(a, tn_complex(1, 2)), 1);
+        a = tn_rsub_scalar(tn_maximum(tn_expand_as(i, a), tn_unsqueeze(i, 1)), (double)n);
+        general_eigenvectors_hold(tn_triu(a, .diagonal = -1), 1); /* Frank */
+        a = random_matrix(n, n, TN_F64);
+        general_eigenvectors_hold(tn_mul(a, tn_exp(tn_mul_scalar(i, -1.5))), 1); /* graded */
+        general_eigenvectors_hold(tnp_mul_scalar(under, tn_complex(0, 1)), 1);
+        a = tn_add(under, tn_mul(tn_narrow(unit, 1, n - 1, 1), tn_narrow(unit, 0, 0, 1)));
+        general_eigenvectors_hold(a, 1); /* its eigenvalues are the roots of 1 */
+        general_eigenvectors_hold(tn_mul_scalar(a, 1e290), 1);
+        general_eigenvectors_hold(tn_mul_scalar(a, 1e-290), 1);
+        general_eigenvectors_hold(tn_zeros_like(a), 1);
+        general_eigenvectors_hold(tn_ones_like(a), 1);
+    }
+    REFUSED(tn_linalg_eigvals(tn_full(TN_DIMS(3, 3), NAN)), TN_INVALID, "infs or NaNs");
+    REFUSED(tn_linalg_eig(tn_full(TN_DIMS(2, 2), INFINITY)).eigenvalues, TN_INVALID, "infs or");
+}
 static void small_singular_values_keep_their_digits(void) {
     /* (1 1; 0 1e-18) has the singular values sqrt(2) and 1e-18 / sqrt(2). */
     static const double v[] = {1, 1, 0, 1e-18};
@@ -194,6 +240,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(large_systems_are_solved_by_blocks),
         CHECK_TEST(hilbert_has_a_small_backward_error),
         CHECK_TEST(decompositions_of_large_and_hard_matrices_hold),
+        CHECK_TEST(eigenvectors_of_large_and_hard_matrices_hold),
         CHECK_TEST(small_singular_values_keep_their_digits),
         CHECK_TEST(least_squares_of_any_rank),
         CHECK_TEST(exponentials_are_those_of_numbers),

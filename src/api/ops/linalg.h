@@ -306,6 +306,74 @@ TN_USE_RESULT TN_API tn_tensor *tnp_logdet(tn_tensor *self);
 #define tn_logdet(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_logdet, .self = __VA_ARGS__))
 #endif
 
+/* --- eigenvalues of square matrices that need not be symmetric: linalg.eig, linalg.eigvals --- */
+
+/* The diagonal of V^H gV, which is real if what was differentiated does not depend on the phases of
+ * the eigenvectors V; an imaginary part above 0.01 is an error.
+ *   schema  _linalg_eig_phases(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n) real
+ *   example tn_linalg_eig_phases(x) */
+typedef struct tn_linalg_eig_phases_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eig_phases_args;
+TN_USE_RESULT TN_API tn_tensor *tn_linalg_eig_phases_at(const char *file, int line,
+    const tn_linalg_eig_phases_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eig_phases(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_eig_phases(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_linalg_eig_phases, \
+    .self = __VA_ARGS__))
+#endif
+
+/* Eigenvalues, in no order, and eigenvectors of norm 1 as columns: A V = V diag(L). Both are
+ * complex also if A is real. An element that is not finite is an error.
+ *   schema  linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+ *   shapes  (*, n, n) -> (*, n) complex, (*, n, n) complex
+ *   example tn_linalg_eig(x) */
+typedef struct tn_linalg_eig_args {
+    tn_eigenvalues_eigenvectors out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eig_args;
+TN_API tn_eigenvalues_eigenvectors tn_linalg_eig_at(const char *file, int line,
+    const tn_linalg_eig_args *args);
+TN_USE_RESULT TN_API tn_eigenvalues_eigenvectors tnp_linalg_eig(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_eig(...) TNI_CALL(tn_linalg_eig, .self = __VA_ARGS__)
+#endif
+
+/* linalg_eigvals without a gradient.
+ *   schema  _linalg_eigvals(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n) complex
+ *   example tn_linalg_eigvals_of(x) */
+typedef struct tn_linalg_eigvals_of_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigvals_of_args;
+TN_API tn_tensor *tn_linalg_eigvals_of_at(const char *file, int line,
+    const tn_linalg_eigvals_of_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvals_of(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_eigvals_of(...) TNI_CALL(tn_linalg_eigvals_of, .self = __VA_ARGS__)
+#endif
+
+/* Eigenvalues, in no order; complex also if the matrix is real.
+ *   schema  linalg_eigvals(Tensor self) -> Tensor
+ *   shapes  (*, n, n) -> (*, n) complex
+ *   example tn_linalg_eigvals(x) */
+typedef struct tn_linalg_eigvals_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_eigvals_args;
+TN_API tn_tensor *tn_linalg_eigvals_at(const char *file, int line,
+    const tn_linalg_eigvals_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvals(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_linalg_eigvals(...) TNI_CALL(tn_linalg_eigvals, .self = __VA_ARGS__)
+#endif
+
 /* --- eigenvalues of Hermitian matrices: linalg.eigh, linalg.eigvalsh --- */
 
 /* Eigenvalues in rising order and, with compute_v, eigenvectors as columns of Hermitian matrices,

@@ -2664,6 +2664,21 @@ template <class K = as_objects> inline typename K::one det(tensor_ref A, out_opt
 }
 }
 namespace linalg {
+struct eig_options {
+    typedef eig_options self_;
+    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+};
+template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eig(tensor_ref self, eig_options o = {}, site at = site()) {
+    return K::call(tn_linalg_eig_at, at, {o.out, self.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one eig_phases(tensor_ref self,
+    site at = site()) {
+    return K::call(tn_linalg_eig_phases_at, at, {self.value});
+}
+}
+namespace linalg {
 struct eigh_options {
     typedef eigh_options self_;
     TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
@@ -2688,6 +2703,18 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, eigh_of_options o, site at = site()) {
     return K::call(tn_linalg_eigh_of_at, at, {o.out, o.UPLO, o.compute_v.value, A.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one eigvals(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_linalg_eigvals_at, at, {o.out.value, self.value}, o.out);
+}
+}
+namespace linalg {
+template <class K = as_objects> inline typename K::one eigvals_of(tensor_ref self,
+    out_options o = {}, site at = site()) {
+    return K::call(tn_linalg_eigvals_of_at, at, {o.out.value, self.value}, o.out);
 }
 }
 namespace linalg {
@@ -5801,8 +5828,12 @@ TNI_TN_END
 #define tn_linalg_cholesky(...) tn::linalg::cholesky<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_cholesky_ex(...) tn::linalg::cholesky_ex<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_det(...) tn::linalg::det<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eig(...) tn::linalg::eig<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eig_phases(...) tn::linalg::eig_phases<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigh(...) tn::linalg::eigh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigh_of(...) tn::linalg::eigh_of<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigvals(...) tn::linalg::eigvals<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_eigvals_of(...) tn::linalg::eigvals_of<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_eigvalsh(...) tn::linalg::eigvalsh<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_householder_product(...) \
     tn::linalg::householder_product<tn::detail::as_c>(__VA_ARGS__)
