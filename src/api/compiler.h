@@ -91,6 +91,33 @@ __extension__ typedef struct tni_nothing {
 #define TNI_RESULT(type, ...) __VA_ARGS__
 #endif
 
+/* TNI_RESULT_OR_OUT(words, call) is a call whose tensor must be used, unless its arguments, whose
+ * words these are, name .out. gcc folds the search; clang, which does not, looks at the first two
+ * points and assumes .out where there are more. */
+#if !defined(__clang__) && (!defined(__GNUC__) || defined(__TINYC__) ||            \
+                            defined(__INTEL_COMPILER) || defined(__NVCOMPILER)) || \
+    defined(__cplusplus)
+#define TNI_RESULTS_OR_OUT
+#define TNI_RESULT_OR_OUT(words, ...) __VA_ARGS__
+#else
+#define TNI_RESULTS_OR_OUT                                                     \
+    TNI_INLINE tn_tensor *tni_result_out(tn_tensor *result) { return result; } \
+    TN_USE_RESULT TNI_INLINE tn_tensor *tni_new_tensor(tn_tensor *result) { return result; }
+#define TNI_RESULT_OR_OUT(words, ...) \
+    (__builtin_choose_expr(TNI_NAMES_OUT(words), tni_result_out, tni_new_tensor)(__VA_ARGS__))
+#if defined(__clang__)
+#define TNI_POINT(words) __builtin_strchr(words, '.')
+#define TNI_POINT_1(words) TNI_POINT(words "...")
+#define TNI_POINT_2(words) TNI_POINT(TNI_POINT_1(words) + 1)
+#define TNI_NAMES_OUT(words)                                  \
+    (__builtin_strncmp(TNI_POINT_1(words), ".out", 4) == 0 || \
+     __builtin_strncmp(TNI_POINT_2(words), ".out", 4) == 0 || \
+     __builtin_strlen(TNI_POINT(TNI_POINT_2(words) + 1)) > 3)
+#else
+#define TNI_NAMES_OUT(words) (__builtin_strlen(__builtin_strstr(words ".out", ".out")) > 4)
+#endif
+#endif
+
 /* Bytes from p to the end of its object, if the compiler knows them; else the largest size_t. */
 #if defined(__GNUC__) || defined(__clang__)
 #define TNI_ROOM(p) __builtin_object_size(p, 0)

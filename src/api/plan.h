@@ -8,9 +8,9 @@
  *     tn_plan_begin();
  *     TN_SCOPE {
  *         tn_tensor *w = tn_empty(TN_DIMS(1000, 1000), .device = TN_META);
- *         tn_relu(tn_matmul(w, w));
+ *         tn_relu_(tn_matmul(w, w));
  *     }
- *     if (tn_plan_end(&plan)) printf("%lld bytes\n", (long long)plan.peak); // about 12 million
+ *     if (tn_plan_end(&plan)) printf("%lld bytes\n", (long long)plan.peak); // about 8 million
  *
  * Counted are storages (of parameters, gradients, an optimizer's state, results, what is saved for
  * backward), each when it is made and when its last owner drops it, the scratch memory of

@@ -13,6 +13,7 @@ typedef struct tn_context tn_context;     /* owns memory, threads, devices, rand
 typedef struct tn_tensor tn_tensor;       /* counts its owners */
 typedef struct tn_generator tn_generator; /* a random stream */
 TNI_RESULT_OF(tn_tensor)
+TNI_RESULTS_OR_OUT
 
 #define TN_MAX_DIMS 16
 

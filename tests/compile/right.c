@@ -46,7 +46,7 @@ int main(void) {
         EVALUATED(0, tn_from(v, TN_DIMS(2, 3), TN_F32));
         /* results that may be dropped */
         tn_add(x, x, .alpha = 3, .out = out);
-        tn_sum(x, .dim = TN_DIMS(0), .keepdim = true);
+        tn_sum(tn_add(x, x, .alpha = 0.5), .dim = TN_DIMS(0), .out = tn_zeros(TN_EMPTY_DIMS));
 #endif
         tn_add_(out, x);
     }

@@ -621,7 +621,7 @@ static void run_at(job *j, int place) {
     if (place == NESTED)
         TN_SCOPE {
             run_at(j, SCOPE);
-            tn_zeros(TN_DIMS(100));
+            (void)!tn_zeros(TN_DIMS(100));
         }
     if (place == HOOK) run_in_hook(j);
     if (place == FORWARD) run_in_forward(j);

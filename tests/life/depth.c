@@ -285,7 +285,7 @@ static void modules_are_nested_and_many(void) {
 static void scopes_nested(int64_t n) {
     int64_t mark = tn_scope_begin();
     for (int64_t i = 1; i < n; i++) {
-        tn_mul_scalar(number(1), 2);
+        (void)!tn_mul_scalar(number(1), 2);
         if (tn_scope_begin() < 0) break;
     }
     CHECK(tn_ok());

@@ -62,10 +62,13 @@ static void put_macro(text *to, const row *r, const form *f) {
     for (int i = 0; i + 1 < n; i++)
         put(&t, "%.*s_, ", r->s.param[required[i]].name.n, r->s.param[required[i]].name.at);
     put(&t, "...) ");
-    /* A pointer that must be used; other results pass without a word. */
+    /* A pointer that must be used, unless the call names out; other results pass without a word. */
     const char *star = strstr(r->result_type, " *");
-    const bool use = star && !(r->forms & TN_OUT) && result_is_all(r, f->inplace);
-    if (use) put(&t, "TNI_RESULT(%.*s, ", (int)(star - r->result_type), r->result_type);
+    const bool use = star && result_is_all(r, f->inplace);
+    if (use && r->forms & TN_OUT)
+        put(&t, "TNI_RESULT_OR_OUT(#__VA_ARGS__, ");
+    else if (use)
+        put(&t, "TNI_RESULT(%.*s, ", (int)(star - r->result_type), r->result_type);
     if (f->inplace)
         put(&t, "TNI_CALL_AS(%s, tn_%s_args", at_name(r, true), r->name);
     else

@@ -24,7 +24,7 @@ typedef struct tn_empty_args {
 TN_API tn_tensor *tn_empty_at(const char *file, int line, const tn_empty_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_empty(...) TNI_CALL(tn_empty, .size = __VA_ARGS__)
+#define tn_empty(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_empty, .size = __VA_ARGS__))
 #endif
 
 /* A tensor whose elements are not initialised, and whose dimensions lie in memory in the order of
@@ -45,8 +45,8 @@ TN_API tn_tensor *tn_empty_permuted_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_empty_permuted(tn_ints size, tn_ints physical_layout,
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_empty_permuted(size_, ...) TNI_CALL(tn_empty_permuted, .size = size_, \
-    .physical_layout = __VA_ARGS__)
+#define tn_empty_permuted(size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_empty_permuted, \
+    .size = size_, .physical_layout = __VA_ARGS__))
 #endif
 
 /* All elements 0, of the default dtype unless one is given.
@@ -63,7 +63,7 @@ typedef struct tn_zeros_args {
 TN_API tn_tensor *tn_zeros_at(const char *file, int line, const tn_zeros_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_zeros(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_zeros(...) TNI_CALL(tn_zeros, .size = __VA_ARGS__)
+#define tn_zeros(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_zeros, .size = __VA_ARGS__))
 #endif
 
 /* All elements 1, of the default dtype unless one is given.
@@ -80,7 +80,7 @@ typedef struct tn_ones_args {
 TN_API tn_tensor *tn_ones_at(const char *file, int line, const tn_ones_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_ones(tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_ones(...) TNI_CALL(tn_ones, .size = __VA_ARGS__)
+#define tn_ones(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ones, .size = __VA_ARGS__))
 #endif
 
 /* All elements fill_value: int64 for an int, the default dtype for a float.
@@ -100,8 +100,8 @@ TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, TNI_NUMBER_IN(.fill_value, \
-    __VA_ARGS__))
+#define tn_full(size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_full, .size = size_, \
+    TNI_NUMBER_IN(.fill_value, __VA_ARGS__)))
 #endif
 
 /* Not initialised, with self's sizes, dtype and order of dimensions.
@@ -277,7 +277,8 @@ typedef struct tn_arange_args {
 TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange(...) TNI_CALL(tn_arange, TNI_NUMBER_IN(.end, __VA_ARGS__))
+#define tn_arange(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_arange, TNI_NUMBER_IN(.end, \
+    __VA_ARGS__)))
 #endif
 
 /* The numbers start, start + 1, .. below end.
@@ -296,8 +297,8 @@ TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange
 TN_USE_RESULT TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, TNI_NUMBER_IN(.start, start_), \
-    TNI_NUMBER_IN(.end, __VA_ARGS__))
+#define tn_arange_start(start_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_arange_start, \
+    TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, __VA_ARGS__)))
 #endif
 
 /* The numbers start, start + step, .. up to end, which is not included.
@@ -317,8 +318,9 @@ TN_API tn_tensor *tn_arange_start_step_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end,
     tn_scalar step, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange_start_step(start_, end_, ...) TNI_CALL(tn_arange_start_step, \
-    TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), TNI_NUMBER_IN(.step, __VA_ARGS__))
+#define tn_arange_start_step(start_, end_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_arange_start_step, TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), \
+    TNI_NUMBER_IN(.step, __VA_ARGS__)))
 #endif
 
 /* `steps` values from start to end, both included, evenly spaced.
@@ -338,8 +340,8 @@ TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_a
 TN_USE_RESULT TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps,
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, TNI_NUMBER_IN(.start, start_), \
-    TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
+#define tn_linspace(start_, end_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linspace, \
+    TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__))
 #endif
 
 /* base to the power of `steps` numbers from start to end, both included, evenly spaced.
@@ -360,8 +362,8 @@ TN_API tn_tensor *tn_logspace_at(const char *file, int line, const tn_logspace_a
 TN_USE_RESULT TN_API tn_tensor *tnp_logspace(tn_scalar start, tn_scalar end, int64_t steps,
     double base, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_logspace(start_, end_, ...) TNI_CALL(tn_logspace, .base = 10, TNI_NUMBER_IN(.start, \
-    start_), TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
+#define tn_logspace(start_, end_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logspace, \
+    .base = 10, TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__))
 #endif
 
 /* A square matrix with ones on the diagonal and zeros elsewhere.
@@ -378,7 +380,7 @@ typedef struct tn_eye_args {
 TN_API tn_tensor *tn_eye_at(const char *file, int line, const tn_eye_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_eye(int64_t n, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_eye(...) TNI_CALL(tn_eye, .n = __VA_ARGS__)
+#define tn_eye(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_eye, .n = __VA_ARGS__))
 #endif
 
 /* An n x m matrix with ones on the diagonal and zeros elsewhere.
@@ -396,7 +398,8 @@ TN_API tn_tensor *tn_eye_m_at(const char *file, int line, const tn_eye_m_args *a
 TN_USE_RESULT TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_eye_m(n_, ...) TNI_CALL(tn_eye_m, .n = n_, .m = __VA_ARGS__)
+#define tn_eye_m(n_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_eye_m, .n = n_, \
+    .m = __VA_ARGS__))
 #endif
 
 /* Each class number as a vector with a 1 at that class and 0 elsewhere. num_classes -1 means the
@@ -448,7 +451,8 @@ typedef struct tn_bernoulli_args {
 TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
 #ifndef __cplusplus
-#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
+#define tn_bernoulli(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bernoulli, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Sets each element of self to 1 with probability p and to 0 otherwise.
@@ -586,8 +590,8 @@ TN_API tn_tensor *tn_multinomial_at(const char *file, int line, const tn_multino
 TN_USE_RESULT TN_API tn_tensor *tnp_multinomial(tn_tensor *self, int64_t num_samples,
     bool replacement, tn_generator *generator);
 #ifndef __cplusplus
-#define tn_multinomial(self_, ...) TNI_CALL(tn_multinomial, .self = self_, \
-    .num_samples = __VA_ARGS__)
+#define tn_multinomial(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_multinomial, \
+    .self = self_, .num_samples = __VA_ARGS__))
 #endif
 
 /* --- layers that multiply by noise: rrelu, alpha_dropout and feature_alpha_dropout, with
@@ -709,7 +713,7 @@ TN_API tn_tensor *tn_rand_at(const char *file, int line, const tn_rand_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_rand(...) TNI_CALL(tn_rand, .size = __VA_ARGS__)
+#define tn_rand(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_rand, .size = __VA_ARGS__))
 #endif
 
 /* Uniform random numbers in [0, 1), with self's sizes and dtype.
@@ -763,7 +767,7 @@ TN_API tn_tensor *tn_randn_at(const char *file, int line, const tn_randn_args *a
 TN_USE_RESULT TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_randn(...) TNI_CALL(tn_randn, .size = __VA_ARGS__)
+#define tn_randn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_randn, .size = __VA_ARGS__))
 #endif
 
 /* Normal random numbers with mean 0 and standard deviation 1, with self's sizes and dtype.
@@ -911,7 +915,8 @@ TN_API tn_tensor *tn_randint_at(const char *file, int line, const tn_randint_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_randint(int64_t high, tn_ints size, tn_generator *generator,
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_randint(high_, ...) TNI_CALL(tn_randint, .high = high_, .size = __VA_ARGS__)
+#define tn_randint(high_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_randint, \
+    .high = high_, .size = __VA_ARGS__))
 #endif
 
 /* Random integers in [low, high), int64 unless a dtype is given.
@@ -932,8 +937,8 @@ TN_API tn_tensor *tn_randint_low_at(const char *file, int line, const tn_randint
 TN_USE_RESULT TN_API tn_tensor *tnp_randint_low(int64_t low, int64_t high, tn_ints size,
     tn_generator *generator, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_randint_low(low_, high_, ...) TNI_CALL(tn_randint_low, .low = low_, .high = high_, \
-    .size = __VA_ARGS__)
+#define tn_randint_low(low_, high_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_randint_low, \
+    .low = low_, .high = high_, .size = __VA_ARGS__))
 #endif
 
 /* The numbers 0 .. n - 1 in random order, int64 unless a dtype is given.
@@ -953,7 +958,7 @@ TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_a
 TN_USE_RESULT TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)
+#define tn_randperm(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_randperm, .n = __VA_ARGS__))
 #endif
 
 /* --- windows for spectra: bartlett, blackman, hamming, hann, kaiser --- */

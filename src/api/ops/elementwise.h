@@ -28,11 +28,12 @@ TN_API tn_tensor *tnp_add_(tn_tensor *self, tn_tensor *other, double alpha);
 TN_USE_RESULT TN_API tn_tensor *tnp_add_scalar(tn_tensor *self, tn_scalar other, double alpha);
 TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
-#define tn_add(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, .other = __VA_ARGS__)
+#define tn_add(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_add, .alpha = 1, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_add_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_add_scalar(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_add_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_add, .alpha = 1, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_add_scalar_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -55,11 +56,12 @@ TN_API tn_tensor *tnp_sub_(tn_tensor *self, tn_tensor *other, double alpha);
 TN_USE_RESULT TN_API tn_tensor *tnp_sub_scalar(tn_tensor *self, tn_scalar other, double alpha);
 TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
-#define tn_sub(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
+#define tn_sub(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sub, .alpha = 1, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_sub_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_sub_scalar(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_sub_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sub, .alpha = 1, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_sub_scalar_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -79,9 +81,10 @@ TN_API tn_tensor *tn_rsub_at(const char *file, int line, const tn_rsub_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha);
 TN_USE_RESULT TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha);
 #ifndef __cplusplus
-#define tn_rsub(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
-#define tn_rsub_scalar(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_rsub(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_rsub, .alpha = 1, \
+    .self = self_, .other = __VA_ARGS__))
+#define tn_rsub_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_rsub, .alpha = 1, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #endif
 
 /* self * other. For bools: logical and.
@@ -101,11 +104,12 @@ TN_API tn_tensor *tnp_mul_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_mul_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_mul(self_, ...) TNI_CALL(tn_mul, .self = self_, .other = __VA_ARGS__)
+#define tn_mul(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mul, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_mul_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_mul_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mul, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_mul_scalar_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -127,11 +131,12 @@ TN_API tn_tensor *tnp_div_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_div_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_div(self_, ...) TNI_CALL(tn_div, .self = self_, .other = __VA_ARGS__)
+#define tn_div(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_div, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_div_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_div_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_div, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_div_scalar_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -154,11 +159,12 @@ TN_API tn_tensor *tnp_div_trunc_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_div_trunc_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_div_trunc(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, .other = __VA_ARGS__)
+#define tn_div_trunc(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_div_trunc, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_div_trunc_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_div_trunc_scalar(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_div_trunc_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_div_trunc, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_div_trunc_scalar_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -181,11 +187,12 @@ TN_API tn_tensor *tnp_floor_divide_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_floor_divide_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_floor_divide(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, .other = __VA_ARGS__)
+#define tn_floor_divide(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_floor_divide, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_floor_divide_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
     tn_floor_divide_args, .self = self_, .other = __VA_ARGS__)
-#define tn_floor_divide_scalar(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_floor_divide_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_floor_divide, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_floor_divide_scalar_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
     tn_floor_divide_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -211,12 +218,13 @@ TN_USE_RESULT TN_API tn_tensor *tnp_div_mode_scalar(tn_tensor *self, tn_scalar o
     tn_rounding rounding_mode);
 TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode);
 #ifndef __cplusplus
-#define tn_div_mode(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, .other = other_, \
-    .rounding_mode = __VA_ARGS__)
+#define tn_div_mode(self_, other_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_div_mode, \
+    .self = self_, .other = other_, .rounding_mode = __VA_ARGS__))
 #define tn_div_mode_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, tn_div_mode_args, \
     .self = self_, .other = other_, .rounding_mode = __VA_ARGS__)
-#define tn_div_mode_scalar(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, \
-    TNI_NUMBER_IN(.other_number, other_), .rounding_mode = __VA_ARGS__)
+#define tn_div_mode_scalar(self_, other_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_div_mode, .self = self_, TNI_NUMBER_IN(.other_number, other_), \
+    .rounding_mode = __VA_ARGS__))
 #define tn_div_mode_scalar_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, \
     tn_div_mode_args, .self = self_, TNI_NUMBER_IN(.other_number, other_), \
     .rounding_mode = __VA_ARGS__)
@@ -240,11 +248,12 @@ TN_API tn_tensor *tnp_remainder_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_remainder(self_, ...) TNI_CALL(tn_remainder, .self = self_, .other = __VA_ARGS__)
+#define tn_remainder(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_remainder, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_remainder_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_remainder_scalar(self_, ...) TNI_CALL(tn_remainder, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_remainder_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_remainder, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_remainder_scalar_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -266,11 +275,12 @@ TN_API tn_tensor *tnp_fmod_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_fmod_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_fmod(self_, ...) TNI_CALL(tn_fmod, .self = self_, .other = __VA_ARGS__)
+#define tn_fmod(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fmod, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_fmod_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_fmod_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fmod, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_fmod_scalar_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -292,8 +302,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_addcmul(tn_tensor *self, tn_tensor *tensor1,
 TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
     double value);
 #ifndef __cplusplus
-#define tn_addcmul(self_, tensor1_, ...) TNI_CALL(tn_addcmul, .value = 1, .self = self_, \
-    .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
+#define tn_addcmul(self_, tensor1_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_addcmul, \
+    .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__))
 #define tn_addcmul_(self_, tensor1_, ...) TNI_CALL_AS(tn_addcmul_inplace_at, tn_addcmul_args, \
     .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
 #endif
@@ -315,8 +325,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_addcdiv(tn_tensor *self, tn_tensor *tensor1,
 TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
     double value);
 #ifndef __cplusplus
-#define tn_addcdiv(self_, tensor1_, ...) TNI_CALL(tn_addcdiv, .value = 1, .self = self_, \
-    .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
+#define tn_addcdiv(self_, tensor1_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_addcdiv, \
+    .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__))
 #define tn_addcdiv_(self_, tensor1_, ...) TNI_CALL_AS(tn_addcdiv_inplace_at, tn_addcdiv_args, \
     .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
 #endif
@@ -339,12 +349,12 @@ TN_API tn_tensor *tnp_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
 TN_USE_RESULT TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight);
 TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight);
 #ifndef __cplusplus
-#define tn_lerp(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
-    .weight = __VA_ARGS__)
+#define tn_lerp(self_, end_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lerp, \
+    .self = self_, .end = end_, .weight = __VA_ARGS__))
 #define tn_lerp_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, .self = self_, \
     .end = end_, .weight = __VA_ARGS__)
-#define tn_lerp_scalar(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
-    TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
+#define tn_lerp_scalar(self_, end_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lerp, \
+    .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__)))
 #define tn_lerp_scalar_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, \
     .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #endif
@@ -363,7 +373,7 @@ TN_API tn_tensor *tn_neg_inplace_at(const char *file, int line, const tn_neg_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_neg(tn_tensor *self);
 TN_API tn_tensor *tnp_neg_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_neg(...) TNI_CALL(tn_neg, .self = __VA_ARGS__)
+#define tn_neg(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_neg, .self = __VA_ARGS__))
 #define tn_neg_(...) TNI_CALL_AS(tn_neg_inplace_at, tn_neg_args, .self = __VA_ARGS__)
 #endif
 
@@ -382,7 +392,7 @@ TN_API tn_tensor *tn_abs_inplace_at(const char *file, int line, const tn_abs_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_abs(tn_tensor *self);
 TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_abs(...) TNI_CALL(tn_abs, .self = __VA_ARGS__)
+#define tn_abs(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_abs, .self = __VA_ARGS__))
 #define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
 #endif
 
@@ -400,7 +410,7 @@ TN_API tn_tensor *tn_sign_inplace_at(const char *file, int line, const tn_sign_a
 TN_USE_RESULT TN_API tn_tensor *tnp_sign(tn_tensor *self);
 TN_API tn_tensor *tnp_sign_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sign(...) TNI_CALL(tn_sign, .self = __VA_ARGS__)
+#define tn_sign(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sign, .self = __VA_ARGS__))
 #define tn_sign_(...) TNI_CALL_AS(tn_sign_inplace_at, tn_sign_args, .self = __VA_ARGS__)
 #endif
 
@@ -418,7 +428,7 @@ TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_sgn(tn_tensor *self);
 TN_API tn_tensor *tnp_sgn_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sgn(...) TNI_CALL(tn_sgn, .self = __VA_ARGS__)
+#define tn_sgn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sgn, .self = __VA_ARGS__))
 #define tn_sgn_(...) TNI_CALL_AS(tn_sgn_inplace_at, tn_sgn_args, .self = __VA_ARGS__)
 #endif
 
@@ -437,7 +447,8 @@ TN_API tn_tensor *tn_reciprocal_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_reciprocal(tn_tensor *self);
 TN_API tn_tensor *tnp_reciprocal_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_reciprocal(...) TNI_CALL(tn_reciprocal, .self = __VA_ARGS__)
+#define tn_reciprocal(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_reciprocal, \
+    .self = __VA_ARGS__))
 #define tn_reciprocal_(...) TNI_CALL_AS(tn_reciprocal_inplace_at, tn_reciprocal_args, \
     .self = __VA_ARGS__)
 #endif
@@ -460,11 +471,12 @@ TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_copysign(self_, ...) TNI_CALL(tn_copysign, .self = self_, .other = __VA_ARGS__)
+#define tn_copysign(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_copysign, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_copysign_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_copysign_scalar(self_, ...) TNI_CALL(tn_copysign, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_copysign_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_copysign, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_copysign_scalar_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -483,7 +495,8 @@ TN_API tn_tensor *tn_gcd_inplace_at(const char *file, int line, const tn_gcd_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_gcd(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_gcd_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_gcd(self_, ...) TNI_CALL(tn_gcd, .self = self_, .other = __VA_ARGS__)
+#define tn_gcd(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gcd, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_gcd_(self_, ...) TNI_CALL_AS(tn_gcd_inplace_at, tn_gcd_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -502,7 +515,8 @@ TN_API tn_tensor *tn_lcm_inplace_at(const char *file, int line, const tn_lcm_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_lcm(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_lcm_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_lcm(self_, ...) TNI_CALL(tn_lcm, .self = self_, .other = __VA_ARGS__)
+#define tn_lcm(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lcm, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_lcm_(self_, ...) TNI_CALL_AS(tn_lcm_inplace_at, tn_lcm_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -523,7 +537,7 @@ TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_a
 TN_USE_RESULT TN_API tn_tensor *tnp_tanh(tn_tensor *self);
 TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
+#define tn_tanh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_tanh, .self = __VA_ARGS__))
 #define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
 #endif
 
@@ -557,7 +571,7 @@ TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sig
 TN_USE_RESULT TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
 TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
+#define tn_sigmoid(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sigmoid, .self = __VA_ARGS__))
 #define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
 #endif
 
@@ -591,7 +605,7 @@ TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_a
 TN_USE_RESULT TN_API tn_tensor *tnp_relu(tn_tensor *self);
 TN_API tn_tensor *tnp_relu_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
+#define tn_relu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_relu, .self = __VA_ARGS__))
 #define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
 #endif
 
@@ -612,8 +626,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar thresho
     tn_scalar value);
 TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
 #ifndef __cplusplus
-#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
-    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
+#define tn_threshold(self_, threshold_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_threshold, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
+    TNI_NUMBER_IN(.value, __VA_ARGS__)))
 #define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
     tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
     TNI_NUMBER_IN(.value, __VA_ARGS__))
@@ -654,7 +669,8 @@ TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
 TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
 #ifndef __cplusplus
-#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
+#define tn_leaky_relu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_leaky_relu, \
+    .negative_slope = 0.01, .self = __VA_ARGS__))
 #define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
     .negative_slope = 0.01, .self = __VA_ARGS__)
 #endif
@@ -696,8 +712,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double sc
     double input_scale);
 TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
 #ifndef __cplusplus
-#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
-    .self = __VA_ARGS__)
+#define tn_elu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_elu, .alpha = 1, .scale = 1, \
+    .input_scale = 1, .self = __VA_ARGS__))
 #define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
     .input_scale = 1, .self = __VA_ARGS__)
 #endif
@@ -718,7 +734,8 @@ TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_ha
 TN_USE_RESULT TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
 TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
 #ifndef __cplusplus
-#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
+#define tn_hardtanh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_hardtanh, .min_val = -1, \
+    .max_val = 1, .self = __VA_ARGS__))
 #define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
     .max_val = 1, .self = __VA_ARGS__)
 #endif
@@ -736,7 +753,8 @@ typedef struct tn_hardshrink_args {
 TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
 #ifndef __cplusplus
-#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#define tn_hardshrink(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_hardshrink, .lambd = 0.5, \
+    .self = __VA_ARGS__))
 #endif
 
 /* self moved towards 0 by lambd; 0 where |self| is at most lambd.
@@ -752,7 +770,8 @@ typedef struct tn_softshrink_args {
 TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
 #ifndef __cplusplus
-#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#define tn_softshrink(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_softshrink, .lambd = 0.5, \
+    .self = __VA_ARGS__))
 #endif
 
 /* self where it is above 0, else weight * self.
@@ -802,7 +821,8 @@ TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
 TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
+#define tn_hardswish(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_hardswish, \
+    .self = __VA_ARGS__))
 #define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
     .self = __VA_ARGS__)
 #endif
@@ -821,7 +841,7 @@ TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_a
 TN_USE_RESULT TN_API tn_tensor *tnp_silu(tn_tensor *self);
 TN_API tn_tensor *tnp_silu_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
+#define tn_silu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_silu, .self = __VA_ARGS__))
 #define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
 #endif
 
@@ -855,7 +875,8 @@ TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_ge
 TN_USE_RESULT TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
 TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
+#define tn_gelu_erf(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gelu_erf, \
+    .self = __VA_ARGS__))
 #define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
     .self = __VA_ARGS__)
 #endif
@@ -892,7 +913,8 @@ TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
 TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
+#define tn_gelu_tanh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gelu_tanh, \
+    .self = __VA_ARGS__))
 #define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
     .self = __VA_ARGS__)
 #endif
@@ -912,7 +934,8 @@ TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_a
 TN_USE_RESULT TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
 TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
 #ifndef __cplusplus
-#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#define tn_gelu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gelu, \
+    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__))
 #define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
     .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
 #endif
@@ -930,7 +953,8 @@ typedef struct tn_softplus_args {
 TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
 #ifndef __cplusplus
-#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#define tn_softplus(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_softplus, .beta = 1, \
+    .threshold = 20, .self = __VA_ARGS__))
 #endif
 
 /* self / (1 + |self|).
@@ -964,7 +988,7 @@ TN_API tn_tensor *tn_i0_inplace_at(const char *file, int line, const tn_i0_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_i0(tn_tensor *self);
 TN_API tn_tensor *tnp_i0_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_i0(...) TNI_CALL(tn_i0, .self = __VA_ARGS__)
+#define tn_i0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_i0, .self = __VA_ARGS__))
 #define tn_i0_(...) TNI_CALL_AS(tn_i0_inplace_at, tn_i0_args, .self = __VA_ARGS__)
 #endif
 
@@ -980,7 +1004,8 @@ typedef struct tn_special_i0e_args {
 TN_API tn_tensor *tn_special_i0e_at(const char *file, int line, const tn_special_i0e_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_i0e(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_i0e(...) TNI_CALL(tn_special_i0e, .self = __VA_ARGS__)
+#define tn_special_i0e(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_i0e, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The modified Bessel function of the first kind of order 1.
@@ -995,7 +1020,8 @@ typedef struct tn_special_i1_args {
 TN_API tn_tensor *tn_special_i1_at(const char *file, int line, const tn_special_i1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_i1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_i1(...) TNI_CALL(tn_special_i1, .self = __VA_ARGS__)
+#define tn_special_i1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_i1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* special_i1(self) e^-|self|.
@@ -1010,7 +1036,8 @@ typedef struct tn_special_i1e_args {
 TN_API tn_tensor *tn_special_i1e_at(const char *file, int line, const tn_special_i1e_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_i1e(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_i1e(...) TNI_CALL(tn_special_i1e, .self = __VA_ARGS__)
+#define tn_special_i1e(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_i1e, \
+    .self = __VA_ARGS__))
 #endif
 
 /* i0, by another name.
@@ -1026,8 +1053,8 @@ TN_API tn_tensor *tn_special_modified_bessel_i0_at(const char *file, int line,
     const tn_special_modified_bessel_i0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_modified_bessel_i0(...) TNI_CALL(tn_special_modified_bessel_i0, \
-    .self = __VA_ARGS__)
+#define tn_special_modified_bessel_i0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_modified_bessel_i0, .self = __VA_ARGS__))
 #endif
 
 /* special_i1, by another name.
@@ -1043,8 +1070,8 @@ TN_API tn_tensor *tn_special_modified_bessel_i1_at(const char *file, int line,
     const tn_special_modified_bessel_i1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_i1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_modified_bessel_i1(...) TNI_CALL(tn_special_modified_bessel_i1, \
-    .self = __VA_ARGS__)
+#define tn_special_modified_bessel_i1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_modified_bessel_i1, .self = __VA_ARGS__))
 #endif
 
 /* The modified Bessel function of the second kind of order 0; infinite at 0, NaN below.
@@ -1060,8 +1087,8 @@ TN_API tn_tensor *tn_special_modified_bessel_k0_at(const char *file, int line,
     const tn_special_modified_bessel_k0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_modified_bessel_k0(...) TNI_CALL(tn_special_modified_bessel_k0, \
-    .self = __VA_ARGS__)
+#define tn_special_modified_bessel_k0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_modified_bessel_k0, .self = __VA_ARGS__))
 #endif
 
 /* The modified Bessel function of the second kind of order 1; infinite at 0, NaN below.
@@ -1077,8 +1104,8 @@ TN_API tn_tensor *tn_special_modified_bessel_k1_at(const char *file, int line,
     const tn_special_modified_bessel_k1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_modified_bessel_k1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_modified_bessel_k1(...) TNI_CALL(tn_special_modified_bessel_k1, \
-    .self = __VA_ARGS__)
+#define tn_special_modified_bessel_k1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_modified_bessel_k1, .self = __VA_ARGS__))
 #endif
 
 /* special_modified_bessel_k0(self) e^self. It has no gradient, as in torch.
@@ -1094,8 +1121,8 @@ TN_API tn_tensor *tn_special_scaled_modified_bessel_k0_at(const char *file, int 
     const tn_special_scaled_modified_bessel_k0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_scaled_modified_bessel_k0(...) TNI_CALL(tn_special_scaled_modified_bessel_k0, \
-    .self = __VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_scaled_modified_bessel_k0, .self = __VA_ARGS__))
 #endif
 
 /* special_modified_bessel_k1(self) e^self. It has no gradient, as in torch.
@@ -1111,8 +1138,8 @@ TN_API tn_tensor *tn_special_scaled_modified_bessel_k1_at(const char *file, int 
     const tn_special_scaled_modified_bessel_k1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_scaled_modified_bessel_k1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_scaled_modified_bessel_k1(...) TNI_CALL(tn_special_scaled_modified_bessel_k1, \
-    .self = __VA_ARGS__)
+#define tn_special_scaled_modified_bessel_k1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_scaled_modified_bessel_k1, .self = __VA_ARGS__))
 #endif
 
 /* The Bessel function of the first kind of order 0.
@@ -1128,7 +1155,8 @@ TN_API tn_tensor *tn_special_bessel_j0_at(const char *file, int line,
     const tn_special_bessel_j0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_bessel_j0(...) TNI_CALL(tn_special_bessel_j0, .self = __VA_ARGS__)
+#define tn_special_bessel_j0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_bessel_j0, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The Bessel function of the first kind of order 1.
@@ -1144,7 +1172,8 @@ TN_API tn_tensor *tn_special_bessel_j1_at(const char *file, int line,
     const tn_special_bessel_j1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_j1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_bessel_j1(...) TNI_CALL(tn_special_bessel_j1, .self = __VA_ARGS__)
+#define tn_special_bessel_j1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_bessel_j1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The Bessel function of the second kind of order 0; -inf at 0, NaN below.
@@ -1160,7 +1189,8 @@ TN_API tn_tensor *tn_special_bessel_y0_at(const char *file, int line,
     const tn_special_bessel_y0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_bessel_y0(...) TNI_CALL(tn_special_bessel_y0, .self = __VA_ARGS__)
+#define tn_special_bessel_y0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_bessel_y0, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The Bessel function of the second kind of order 1; -inf at 0, NaN below.
@@ -1176,7 +1206,8 @@ TN_API tn_tensor *tn_special_bessel_y1_at(const char *file, int line,
     const tn_special_bessel_y1_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_bessel_y1(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_bessel_y1(...) TNI_CALL(tn_special_bessel_y1, .self = __VA_ARGS__)
+#define tn_special_bessel_y1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_bessel_y1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* sin(self) / self, 1 at 0. It has no gradient, as in torch.
@@ -1192,8 +1223,8 @@ TN_API tn_tensor *tn_special_spherical_bessel_j0_at(const char *file, int line,
     const tn_special_spherical_bessel_j0_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_spherical_bessel_j0(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_spherical_bessel_j0(...) TNI_CALL(tn_special_spherical_bessel_j0, \
-    .self = __VA_ARGS__)
+#define tn_special_spherical_bessel_j0(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_spherical_bessel_j0, .self = __VA_ARGS__))
 #endif
 
 /* Airy's function Ai. It has no gradient, as in torch.
@@ -1209,7 +1240,8 @@ TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,
     const tn_special_airy_ai_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_airy_ai(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_airy_ai(...) TNI_CALL(tn_special_airy_ai, .self = __VA_ARGS__)
+#define tn_special_airy_ai(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_airy_ai, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */
@@ -1228,7 +1260,7 @@ TN_API tn_tensor *tn_sin_inplace_at(const char *file, int line, const tn_sin_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_sin(tn_tensor *self);
 TN_API tn_tensor *tnp_sin_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sin(...) TNI_CALL(tn_sin, .self = __VA_ARGS__)
+#define tn_sin(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sin, .self = __VA_ARGS__))
 #define tn_sin_(...) TNI_CALL_AS(tn_sin_inplace_at, tn_sin_args, .self = __VA_ARGS__)
 #endif
 
@@ -1246,7 +1278,7 @@ TN_API tn_tensor *tn_cos_inplace_at(const char *file, int line, const tn_cos_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_cos(tn_tensor *self);
 TN_API tn_tensor *tnp_cos_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_cos(...) TNI_CALL(tn_cos, .self = __VA_ARGS__)
+#define tn_cos(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cos, .self = __VA_ARGS__))
 #define tn_cos_(...) TNI_CALL_AS(tn_cos_inplace_at, tn_cos_args, .self = __VA_ARGS__)
 #endif
 
@@ -1264,7 +1296,7 @@ TN_API tn_tensor *tn_tan_inplace_at(const char *file, int line, const tn_tan_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_tan(tn_tensor *self);
 TN_API tn_tensor *tnp_tan_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_tan(...) TNI_CALL(tn_tan, .self = __VA_ARGS__)
+#define tn_tan(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_tan, .self = __VA_ARGS__))
 #define tn_tan_(...) TNI_CALL_AS(tn_tan_inplace_at, tn_tan_args, .self = __VA_ARGS__)
 #endif
 
@@ -1282,7 +1314,7 @@ TN_API tn_tensor *tn_asin_inplace_at(const char *file, int line, const tn_asin_a
 TN_USE_RESULT TN_API tn_tensor *tnp_asin(tn_tensor *self);
 TN_API tn_tensor *tnp_asin_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_asin(...) TNI_CALL(tn_asin, .self = __VA_ARGS__)
+#define tn_asin(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_asin, .self = __VA_ARGS__))
 #define tn_asin_(...) TNI_CALL_AS(tn_asin_inplace_at, tn_asin_args, .self = __VA_ARGS__)
 #endif
 
@@ -1300,7 +1332,7 @@ TN_API tn_tensor *tn_acos_inplace_at(const char *file, int line, const tn_acos_a
 TN_USE_RESULT TN_API tn_tensor *tnp_acos(tn_tensor *self);
 TN_API tn_tensor *tnp_acos_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_acos(...) TNI_CALL(tn_acos, .self = __VA_ARGS__)
+#define tn_acos(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_acos, .self = __VA_ARGS__))
 #define tn_acos_(...) TNI_CALL_AS(tn_acos_inplace_at, tn_acos_args, .self = __VA_ARGS__)
 #endif
 
@@ -1318,7 +1350,7 @@ TN_API tn_tensor *tn_atan_inplace_at(const char *file, int line, const tn_atan_a
 TN_USE_RESULT TN_API tn_tensor *tnp_atan(tn_tensor *self);
 TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_atan(...) TNI_CALL(tn_atan, .self = __VA_ARGS__)
+#define tn_atan(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_atan, .self = __VA_ARGS__))
 #define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
@@ -1337,7 +1369,8 @@ TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2
 TN_USE_RESULT TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_atan2(self_, ...) TNI_CALL(tn_atan2, .self = self_, .other = __VA_ARGS__)
+#define tn_atan2(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_atan2, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_atan2_(self_, ...) TNI_CALL_AS(tn_atan2_inplace_at, tn_atan2_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -1356,7 +1389,7 @@ TN_API tn_tensor *tn_sinh_inplace_at(const char *file, int line, const tn_sinh_a
 TN_USE_RESULT TN_API tn_tensor *tnp_sinh(tn_tensor *self);
 TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sinh(...) TNI_CALL(tn_sinh, .self = __VA_ARGS__)
+#define tn_sinh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sinh, .self = __VA_ARGS__))
 #define tn_sinh_(...) TNI_CALL_AS(tn_sinh_inplace_at, tn_sinh_args, .self = __VA_ARGS__)
 #endif
 
@@ -1374,7 +1407,7 @@ TN_API tn_tensor *tn_cosh_inplace_at(const char *file, int line, const tn_cosh_a
 TN_USE_RESULT TN_API tn_tensor *tnp_cosh(tn_tensor *self);
 TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
+#define tn_cosh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cosh, .self = __VA_ARGS__))
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
@@ -1392,7 +1425,7 @@ TN_API tn_tensor *tn_deg2rad_inplace_at(const char *file, int line, const tn_deg
 TN_USE_RESULT TN_API tn_tensor *tnp_deg2rad(tn_tensor *self);
 TN_API tn_tensor *tnp_deg2rad_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_deg2rad(...) TNI_CALL(tn_deg2rad, .self = __VA_ARGS__)
+#define tn_deg2rad(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_deg2rad, .self = __VA_ARGS__))
 #define tn_deg2rad_(...) TNI_CALL_AS(tn_deg2rad_inplace_at, tn_deg2rad_args, .self = __VA_ARGS__)
 #endif
 
@@ -1410,7 +1443,7 @@ TN_API tn_tensor *tn_rad2deg_inplace_at(const char *file, int line, const tn_rad
 TN_USE_RESULT TN_API tn_tensor *tnp_rad2deg(tn_tensor *self);
 TN_API tn_tensor *tnp_rad2deg_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_rad2deg(...) TNI_CALL(tn_rad2deg, .self = __VA_ARGS__)
+#define tn_rad2deg(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_rad2deg, .self = __VA_ARGS__))
 #define tn_rad2deg_(...) TNI_CALL_AS(tn_rad2deg_inplace_at, tn_rad2deg_args, .self = __VA_ARGS__)
 #endif
 
@@ -1427,7 +1460,7 @@ typedef struct tn_angle_args {
 TN_API tn_tensor *tn_angle_at(const char *file, int line, const tn_angle_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_angle(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_angle(...) TNI_CALL(tn_angle, .self = __VA_ARGS__)
+#define tn_angle(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_angle, .self = __VA_ARGS__))
 #endif
 
 /* --- whether tensors have equal or close elements: one answer for both tensors, or one for
@@ -1508,11 +1541,12 @@ TN_API tn_tensor *tnp_eq_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_eq_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_eq(self_, ...) TNI_CALL(tn_eq, .self = self_, .other = __VA_ARGS__)
+#define tn_eq(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_eq, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_eq_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_eq_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_eq, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_eq_scalar_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1534,11 +1568,12 @@ TN_API tn_tensor *tnp_ne_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_ne_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_ne(self_, ...) TNI_CALL(tn_ne, .self = self_, .other = __VA_ARGS__)
+#define tn_ne(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ne, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_ne_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_ne_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ne, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_ne_scalar_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1560,11 +1595,12 @@ TN_API tn_tensor *tnp_lt_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_lt_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_lt(self_, ...) TNI_CALL(tn_lt, .self = self_, .other = __VA_ARGS__)
+#define tn_lt(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lt, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_lt_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_lt_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lt, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_lt_scalar_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1586,11 +1622,12 @@ TN_API tn_tensor *tnp_le_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_le_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_le(self_, ...) TNI_CALL(tn_le, .self = self_, .other = __VA_ARGS__)
+#define tn_le(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_le, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_le_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_le_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_le, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_le_scalar_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1612,11 +1649,12 @@ TN_API tn_tensor *tnp_gt_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_gt_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_gt(self_, ...) TNI_CALL(tn_gt, .self = self_, .other = __VA_ARGS__)
+#define tn_gt(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gt, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_gt_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_gt_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gt, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_gt_scalar_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1638,11 +1676,12 @@ TN_API tn_tensor *tnp_ge_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_ge_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_ge(self_, ...) TNI_CALL(tn_ge, .self = self_, .other = __VA_ARGS__)
+#define tn_ge(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ge, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_ge_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, TNI_NUMBER_IN(.other_number, \
-    __VA_ARGS__))
+#define tn_ge_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ge, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_ge_scalar_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -1687,7 +1726,8 @@ typedef struct tn_isposinf_args {
 TN_API tn_tensor *tn_isposinf_at(const char *file, int line, const tn_isposinf_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_isposinf(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_isposinf(...) TNI_CALL(tn_isposinf, .self = __VA_ARGS__)
+#define tn_isposinf(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_isposinf, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Whether each element is -infinity.
@@ -1702,7 +1742,8 @@ typedef struct tn_isneginf_args {
 TN_API tn_tensor *tn_isneginf_at(const char *file, int line, const tn_isneginf_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_isneginf(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_isneginf(...) TNI_CALL(tn_isneginf, .self = __VA_ARGS__)
+#define tn_isneginf(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_isneginf, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Whether each element has no imaginary part; true of all real numbers.
@@ -1747,7 +1788,7 @@ typedef struct tn_signbit_args {
 TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_signbit(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_signbit(...) TNI_CALL(tn_signbit, .self = __VA_ARGS__)
+#define tn_signbit(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_signbit, .self = __VA_ARGS__))
 #endif
 
 /* --- error functions and the normal distribution: erfc, erfcx, erfinv, ndtr, log_ndtr,
@@ -1767,7 +1808,7 @@ TN_API tn_tensor *tn_erfc_inplace_at(const char *file, int line, const tn_erfc_a
 TN_USE_RESULT TN_API tn_tensor *tnp_erfc(tn_tensor *self);
 TN_API tn_tensor *tnp_erfc_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_erfc(...) TNI_CALL(tn_erfc, .self = __VA_ARGS__)
+#define tn_erfc(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_erfc, .self = __VA_ARGS__))
 #define tn_erfc_(...) TNI_CALL_AS(tn_erfc_inplace_at, tn_erfc_args, .self = __VA_ARGS__)
 #endif
 
@@ -1784,7 +1825,8 @@ TN_API tn_tensor *tn_special_erfcx_at(const char *file, int line,
     const tn_special_erfcx_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_erfcx(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_erfcx(...) TNI_CALL(tn_special_erfcx, .self = __VA_ARGS__)
+#define tn_special_erfcx(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_erfcx, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The inverse of erf: infinite at -1 and 1, NaN beyond.
@@ -1801,7 +1843,7 @@ TN_API tn_tensor *tn_erfinv_inplace_at(const char *file, int line, const tn_erfi
 TN_USE_RESULT TN_API tn_tensor *tnp_erfinv(tn_tensor *self);
 TN_API tn_tensor *tnp_erfinv_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_erfinv(...) TNI_CALL(tn_erfinv, .self = __VA_ARGS__)
+#define tn_erfinv(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_erfinv, .self = __VA_ARGS__))
 #define tn_erfinv_(...) TNI_CALL_AS(tn_erfinv_inplace_at, tn_erfinv_args, .self = __VA_ARGS__)
 #endif
 
@@ -1817,7 +1859,8 @@ typedef struct tn_special_ndtr_args {
 TN_API tn_tensor *tn_special_ndtr_at(const char *file, int line, const tn_special_ndtr_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_ndtr(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_ndtr(...) TNI_CALL(tn_special_ndtr, .self = __VA_ARGS__)
+#define tn_special_ndtr(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_ndtr, \
+    .self = __VA_ARGS__))
 #endif
 
 /* log(ndtr(self)), with all digits also where ndtr is 0 or 1.
@@ -1833,7 +1876,8 @@ TN_API tn_tensor *tn_special_log_ndtr_at(const char *file, int line,
     const tn_special_log_ndtr_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_log_ndtr(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_log_ndtr(...) TNI_CALL(tn_special_log_ndtr, .self = __VA_ARGS__)
+#define tn_special_log_ndtr(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_log_ndtr, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The inverse of ndtr: infinite at 0 and 1, NaN beyond.
@@ -1849,7 +1893,8 @@ TN_API tn_tensor *tn_special_ndtri_at(const char *file, int line,
     const tn_special_ndtri_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_ndtri(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_ndtri(...) TNI_CALL(tn_special_ndtri, .self = __VA_ARGS__)
+#define tn_special_ndtri(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_ndtri, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- exponentials, logarithms and the error function, by those of simd/math.h --- */
@@ -1868,7 +1913,7 @@ TN_API tn_tensor *tn_exp_inplace_at(const char *file, int line, const tn_exp_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_exp(tn_tensor *self);
 TN_API tn_tensor *tnp_exp_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_exp(...) TNI_CALL(tn_exp, .self = __VA_ARGS__)
+#define tn_exp(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_exp, .self = __VA_ARGS__))
 #define tn_exp_(...) TNI_CALL_AS(tn_exp_inplace_at, tn_exp_args, .self = __VA_ARGS__)
 #endif
 
@@ -1886,7 +1931,7 @@ TN_API tn_tensor *tn_expm1_inplace_at(const char *file, int line, const tn_expm1
 TN_USE_RESULT TN_API tn_tensor *tnp_expm1(tn_tensor *self);
 TN_API tn_tensor *tnp_expm1_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_expm1(...) TNI_CALL(tn_expm1, .self = __VA_ARGS__)
+#define tn_expm1(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_expm1, .self = __VA_ARGS__))
 #define tn_expm1_(...) TNI_CALL_AS(tn_expm1_inplace_at, tn_expm1_args, .self = __VA_ARGS__)
 #endif
 
@@ -1904,7 +1949,7 @@ TN_API tn_tensor *tn_log_inplace_at(const char *file, int line, const tn_log_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_log(tn_tensor *self);
 TN_API tn_tensor *tnp_log_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_log(...) TNI_CALL(tn_log, .self = __VA_ARGS__)
+#define tn_log(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log, .self = __VA_ARGS__))
 #define tn_log_(...) TNI_CALL_AS(tn_log_inplace_at, tn_log_args, .self = __VA_ARGS__)
 #endif
 
@@ -1922,7 +1967,7 @@ TN_API tn_tensor *tn_log1p_inplace_at(const char *file, int line, const tn_log1p
 TN_USE_RESULT TN_API tn_tensor *tnp_log1p(tn_tensor *self);
 TN_API tn_tensor *tnp_log1p_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_log1p(...) TNI_CALL(tn_log1p, .self = __VA_ARGS__)
+#define tn_log1p(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log1p, .self = __VA_ARGS__))
 #define tn_log1p_(...) TNI_CALL_AS(tn_log1p_inplace_at, tn_log1p_args, .self = __VA_ARGS__)
 #endif
 
@@ -1940,7 +1985,7 @@ TN_API tn_tensor *tn_log2_inplace_at(const char *file, int line, const tn_log2_a
 TN_USE_RESULT TN_API tn_tensor *tnp_log2(tn_tensor *self);
 TN_API tn_tensor *tnp_log2_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_log2(...) TNI_CALL(tn_log2, .self = __VA_ARGS__)
+#define tn_log2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log2, .self = __VA_ARGS__))
 #define tn_log2_(...) TNI_CALL_AS(tn_log2_inplace_at, tn_log2_args, .self = __VA_ARGS__)
 #endif
 
@@ -1958,7 +2003,7 @@ TN_API tn_tensor *tn_log10_inplace_at(const char *file, int line, const tn_log10
 TN_USE_RESULT TN_API tn_tensor *tnp_log10(tn_tensor *self);
 TN_API tn_tensor *tnp_log10_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_log10(...) TNI_CALL(tn_log10, .self = __VA_ARGS__)
+#define tn_log10(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log10, .self = __VA_ARGS__))
 #define tn_log10_(...) TNI_CALL_AS(tn_log10_inplace_at, tn_log10_args, .self = __VA_ARGS__)
 #endif
 
@@ -1975,7 +2020,8 @@ typedef struct tn_logaddexp_args {
 TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_logaddexp(self_, ...) TNI_CALL(tn_logaddexp, .self = self_, .other = __VA_ARGS__)
+#define tn_logaddexp(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logaddexp, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.
@@ -1992,7 +2038,7 @@ TN_API tn_tensor *tn_erf_inplace_at(const char *file, int line, const tn_erf_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_erf(tn_tensor *self);
 TN_API tn_tensor *tnp_erf_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_erf(...) TNI_CALL(tn_erf, .self = __VA_ARGS__)
+#define tn_erf(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_erf, .self = __VA_ARGS__))
 #define tn_erf_(...) TNI_CALL_AS(tn_erf_inplace_at, tn_erf_args, .self = __VA_ARGS__)
 #endif
 
@@ -2010,7 +2056,7 @@ TN_API tn_tensor *tn_exp2_inplace_at(const char *file, int line, const tn_exp2_a
 TN_USE_RESULT TN_API tn_tensor *tnp_exp2(tn_tensor *self);
 TN_API tn_tensor *tnp_exp2_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_exp2(...) TNI_CALL(tn_exp2, .self = __VA_ARGS__)
+#define tn_exp2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_exp2, .self = __VA_ARGS__))
 #define tn_exp2_(...) TNI_CALL_AS(tn_exp2_inplace_at, tn_exp2_args, .self = __VA_ARGS__)
 #endif
 
@@ -2026,7 +2072,8 @@ typedef struct tn_logaddexp2_args {
 TN_API tn_tensor *tn_logaddexp2_at(const char *file, int line, const tn_logaddexp2_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_logaddexp2(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_logaddexp2(self_, ...) TNI_CALL(tn_logaddexp2, .self = self_, .other = __VA_ARGS__)
+#define tn_logaddexp2(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logaddexp2, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* --- the larger, the smaller, and what lies between two bounds, element by element --- */
@@ -2043,7 +2090,8 @@ typedef struct tn_maximum_args {
 TN_API tn_tensor *tn_maximum_at(const char *file, int line, const tn_maximum_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_maximum(self_, ...) TNI_CALL(tn_maximum, .self = self_, .other = __VA_ARGS__)
+#define tn_maximum(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_maximum, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* The smaller element of each pair; NaN if either is NaN. Equal elements share the gradient.
@@ -2058,7 +2106,8 @@ typedef struct tn_minimum_args {
 TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
+#define tn_minimum(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_minimum, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* maximum by torch's other name.
@@ -2073,7 +2122,8 @@ typedef struct tn_max_other_args {
 TN_API tn_tensor *tn_max_other_at(const char *file, int line, const tn_max_other_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_max_other(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_max_other(self_, ...) TNI_CALL(tn_max_other, .self = self_, .other = __VA_ARGS__)
+#define tn_max_other(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_max_other, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* minimum by torch's other name.
@@ -2088,7 +2138,8 @@ typedef struct tn_min_other_args {
 TN_API tn_tensor *tn_min_other_at(const char *file, int line, const tn_min_other_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_min_other(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_min_other(self_, ...) TNI_CALL(tn_min_other, .self = self_, .other = __VA_ARGS__)
+#define tn_min_other(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_min_other, \
+    .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* The larger of self and min.
@@ -2109,11 +2160,12 @@ TN_API tn_tensor *tnp_clamp_min_(tn_tensor *self, tn_tensor *min);
 TN_USE_RESULT TN_API tn_tensor *tnp_clamp_min_scalar(tn_tensor *self, tn_scalar min);
 TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
 #ifndef __cplusplus
-#define tn_clamp_min(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, .min = __VA_ARGS__)
+#define tn_clamp_min(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp_min, \
+    .self = self_, .min = __VA_ARGS__))
 #define tn_clamp_min_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
     .self = self_, .min = __VA_ARGS__)
-#define tn_clamp_min_scalar(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, \
-    TNI_NUMBER_IN(.min_number, __VA_ARGS__))
+#define tn_clamp_min_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp_min, \
+    .self = self_, TNI_NUMBER_IN(.min_number, __VA_ARGS__)))
 #define tn_clamp_min_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
     .self = self_, TNI_NUMBER_IN(.min_number, __VA_ARGS__))
 #endif
@@ -2136,11 +2188,12 @@ TN_API tn_tensor *tnp_clamp_max_(tn_tensor *self, tn_tensor *max);
 TN_USE_RESULT TN_API tn_tensor *tnp_clamp_max_scalar(tn_tensor *self, tn_scalar max);
 TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max);
 #ifndef __cplusplus
-#define tn_clamp_max(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, .max = __VA_ARGS__)
+#define tn_clamp_max(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp_max, \
+    .self = self_, .max = __VA_ARGS__))
 #define tn_clamp_max_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
     .self = self_, .max = __VA_ARGS__)
-#define tn_clamp_max_scalar(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, \
-    TNI_NUMBER_IN(.max_number, __VA_ARGS__))
+#define tn_clamp_max_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp_max, \
+    .self = self_, TNI_NUMBER_IN(.max_number, __VA_ARGS__)))
 #define tn_clamp_max_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
     .self = self_, TNI_NUMBER_IN(.max_number, __VA_ARGS__))
 #endif
@@ -2161,7 +2214,8 @@ TN_API tn_tensor *tn_clamp_inplace_at(const char *file, int line, const tn_clamp
 TN_USE_RESULT TN_API tn_tensor *tnp_clamp(tn_tensor *self, tn_scalar min, tn_scalar max);
 TN_API tn_tensor *tnp_clamp_(tn_tensor *self, tn_scalar min, tn_scalar max);
 #ifndef __cplusplus
-#define tn_clamp(...) TNI_CALL(tn_clamp, .min = TN_NO_NUM, .max = TN_NO_NUM, .self = __VA_ARGS__)
+#define tn_clamp(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp, .min = TN_NO_NUM, \
+    .max = TN_NO_NUM, .self = __VA_ARGS__))
 #define tn_clamp_(...) TNI_CALL_AS(tn_clamp_inplace_at, tn_clamp_args, .min = TN_NO_NUM, \
     .max = TN_NO_NUM, .self = __VA_ARGS__)
 #endif
@@ -2181,7 +2235,8 @@ TN_API tn_tensor *tn_clamp_tensor_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_clamp_tensor(tn_tensor *self, tn_tensor *min, tn_tensor *max);
 TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *max);
 #ifndef __cplusplus
-#define tn_clamp_tensor(...) TNI_CALL(tn_clamp_tensor, .self = __VA_ARGS__)
+#define tn_clamp_tensor(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clamp_tensor, \
+    .self = __VA_ARGS__))
 #define tn_clamp_tensor_(...) TNI_CALL_AS(tn_clamp_tensor_inplace_at, tn_clamp_tensor_args, \
     .self = __VA_ARGS__)
 #endif
@@ -2198,7 +2253,8 @@ typedef struct tn_fmax_args {
 TN_API tn_tensor *tn_fmax_at(const char *file, int line, const tn_fmax_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_fmax(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_fmax(self_, ...) TNI_CALL(tn_fmax, .self = self_, .other = __VA_ARGS__)
+#define tn_fmax(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fmax, .self = self_, \
+    .other = __VA_ARGS__))
 #endif
 
 /* The smaller element of each pair; a NaN counts as absent. Equal elements share the gradient.
@@ -2213,7 +2269,8 @@ typedef struct tn_fmin_args {
 TN_API tn_tensor *tn_fmin_at(const char *file, int line, const tn_fmin_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_fmin(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_fmin(self_, ...) TNI_CALL(tn_fmin, .self = self_, .other = __VA_ARGS__)
+#define tn_fmin(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fmin, .self = self_, \
+    .other = __VA_ARGS__))
 #endif
 
 /* 0 below 0, values at 0, 1 above. Both tensors have one dtype.
@@ -2231,7 +2288,8 @@ TN_API tn_tensor *tn_heaviside_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_heaviside(tn_tensor *self, tn_tensor *values);
 TN_API tn_tensor *tnp_heaviside_(tn_tensor *self, tn_tensor *values);
 #ifndef __cplusplus
-#define tn_heaviside(self_, ...) TNI_CALL(tn_heaviside, .self = self_, .values = __VA_ARGS__)
+#define tn_heaviside(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_heaviside, \
+    .self = self_, .values = __VA_ARGS__))
 #define tn_heaviside_(self_, ...) TNI_CALL_AS(tn_heaviside_inplace_at, tn_heaviside_args, \
     .self = self_, .values = __VA_ARGS__)
 #endif
@@ -2255,8 +2313,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_nan_to_num(tn_tensor *self, tn_maybe nan, tn
     tn_maybe neginf);
 TN_API tn_tensor *tnp_nan_to_num_(tn_tensor *self, tn_maybe nan, tn_maybe posinf, tn_maybe neginf);
 #ifndef __cplusplus
-#define tn_nan_to_num(...) TNI_CALL(tn_nan_to_num, .nan = TN_NO_FLOAT, .posinf = TN_NO_FLOAT, \
-    .neginf = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_nan_to_num(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_nan_to_num, \
+    .nan = TN_NO_FLOAT, .posinf = TN_NO_FLOAT, .neginf = TN_NO_FLOAT, .self = __VA_ARGS__))
 #define tn_nan_to_num_(...) TNI_CALL_AS(tn_nan_to_num_inplace_at, tn_nan_to_num_args, \
     .nan = TN_NO_FLOAT, .posinf = TN_NO_FLOAT, .neginf = TN_NO_FLOAT, .self = __VA_ARGS__)
 #endif
@@ -2279,7 +2337,7 @@ TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgam
 TN_USE_RESULT TN_API tn_tensor *tnp_lgamma(tn_tensor *self);
 TN_API tn_tensor *tnp_lgamma_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_lgamma(...) TNI_CALL(tn_lgamma, .self = __VA_ARGS__)
+#define tn_lgamma(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lgamma, .self = __VA_ARGS__))
 #define tn_lgamma_(...) TNI_CALL_AS(tn_lgamma_inplace_at, tn_lgamma_args, .self = __VA_ARGS__)
 #endif
 
@@ -2297,7 +2355,7 @@ TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_dig
 TN_USE_RESULT TN_API tn_tensor *tnp_digamma(tn_tensor *self);
 TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_digamma(...) TNI_CALL(tn_digamma, .self = __VA_ARGS__)
+#define tn_digamma(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_digamma, .self = __VA_ARGS__))
 #define tn_digamma_(...) TNI_CALL_AS(tn_digamma_inplace_at, tn_digamma_args, .self = __VA_ARGS__)
 #endif
 
@@ -2318,11 +2376,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta(tn_tensor *self, tn_tensor *oth
 TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta_scalar(tn_tensor *self, tn_scalar other);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_zeta_scalar_self(tn_scalar self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_special_zeta(self_, ...) TNI_CALL(tn_special_zeta, .self = self_, .other = __VA_ARGS__)
-#define tn_special_zeta_scalar(self_, ...) TNI_CALL(tn_special_zeta, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
-#define tn_special_zeta_scalar_self(self_, ...) TNI_CALL(tn_special_zeta, \
-    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
+#define tn_special_zeta(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_zeta, \
+    .self = self_, .other = __VA_ARGS__))
+#define tn_special_zeta_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_zeta, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
+#define tn_special_zeta_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_zeta, TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__))
 #endif
 
 /* The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, self).
@@ -2338,7 +2397,8 @@ typedef struct tn_polygamma_args {
 TN_API tn_tensor *tn_polygamma_at(const char *file, int line, const tn_polygamma_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_polygamma(int64_t n, tn_tensor *self);
 #ifndef __cplusplus
-#define tn_polygamma(n_, ...) TNI_CALL(tn_polygamma, .n = n_, .self = __VA_ARGS__)
+#define tn_polygamma(n_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_polygamma, .n = n_, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- activations that modern networks put where relu was: mish, glu, hardsigmoid,
@@ -2359,7 +2419,8 @@ TN_API tn_tensor *tn_hardsigmoid_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_hardsigmoid(tn_tensor *self);
 TN_API tn_tensor *tnp_hardsigmoid_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_hardsigmoid(...) TNI_CALL(tn_hardsigmoid, .self = __VA_ARGS__)
+#define tn_hardsigmoid(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_hardsigmoid, \
+    .self = __VA_ARGS__))
 #define tn_hardsigmoid_(...) TNI_CALL_AS(tn_hardsigmoid_inplace_at, tn_hardsigmoid_args, \
     .self = __VA_ARGS__)
 #endif
@@ -2379,7 +2440,7 @@ TN_API tn_tensor *tn_mish_inplace_at(const char *file, int line, const tn_mish_a
 TN_USE_RESULT TN_API tn_tensor *tnp_mish(tn_tensor *self);
 TN_API tn_tensor *tnp_mish_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_mish(...) TNI_CALL(tn_mish, .self = __VA_ARGS__)
+#define tn_mish(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mish, .self = __VA_ARGS__))
 #define tn_mish_(...) TNI_CALL_AS(tn_mish_inplace_at, tn_mish_args, .self = __VA_ARGS__)
 #endif
 
@@ -2395,7 +2456,8 @@ typedef struct tn_log_sigmoid_args {
 TN_API tn_tensor *tn_log_sigmoid_at(const char *file, int line, const tn_log_sigmoid_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_log_sigmoid(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_log_sigmoid(...) TNI_CALL(tn_log_sigmoid, .self = __VA_ARGS__)
+#define tn_log_sigmoid(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log_sigmoid, \
+    .self = __VA_ARGS__))
 #endif
 
 /* self * sigmoid(gate).
@@ -2428,7 +2490,8 @@ typedef struct tn_glu_args {
 TN_API tn_tensor *tn_glu_at(const char *file, int line, const tn_glu_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_glu(tn_tensor *self, int64_t dim);
 #ifndef __cplusplus
-#define tn_glu(...) TNI_CALL(tn_glu, .dim = -1, .self = __VA_ARGS__)
+#define tn_glu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_glu, .dim = -1, \
+    .self = __VA_ARGS__))
 #endif
 
 /* max(0, self) + min(0, alpha * (e^(self / alpha) - 1)).
@@ -2501,7 +2564,8 @@ TN_API tn_tensor *tn_igamma_inplace_at(const char *file, int line, const tn_igam
 TN_USE_RESULT TN_API tn_tensor *tnp_igamma(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_igamma_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_igamma(self_, ...) TNI_CALL(tn_igamma, .self = self_, .other = __VA_ARGS__)
+#define tn_igamma(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_igamma, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_igamma_(self_, ...) TNI_CALL_AS(tn_igamma_inplace_at, tn_igamma_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -2521,7 +2585,8 @@ TN_API tn_tensor *tn_igammac_inplace_at(const char *file, int line, const tn_iga
 TN_USE_RESULT TN_API tn_tensor *tnp_igammac(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_igammac_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_igammac(self_, ...) TNI_CALL(tn_igammac, .self = self_, .other = __VA_ARGS__)
+#define tn_igammac(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_igammac, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_igammac_(self_, ...) TNI_CALL_AS(tn_igammac_inplace_at, tn_igammac_args, \
     .self = self_, .other = __VA_ARGS__)
 #endif
@@ -2543,7 +2608,8 @@ TN_API tn_tensor *tn_logical_and_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_logical_and(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_and_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_logical_and(self_, ...) TNI_CALL(tn_logical_and, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_and(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logical_and, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_logical_and_(self_, ...) TNI_CALL_AS(tn_logical_and_inplace_at, tn_logical_and_args, \
     .self = self_, .other = __VA_ARGS__)
 #endif
@@ -2563,7 +2629,8 @@ TN_API tn_tensor *tn_logical_or_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_logical_or(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_or_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_logical_or(self_, ...) TNI_CALL(tn_logical_or, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_or(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logical_or, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_logical_or_(self_, ...) TNI_CALL_AS(tn_logical_or_inplace_at, tn_logical_or_args, \
     .self = self_, .other = __VA_ARGS__)
 #endif
@@ -2583,7 +2650,8 @@ TN_API tn_tensor *tn_logical_xor_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_logical_xor(self_, ...) TNI_CALL(tn_logical_xor, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_xor(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logical_xor, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_logical_xor_(self_, ...) TNI_CALL_AS(tn_logical_xor_inplace_at, tn_logical_xor_args, \
     .self = self_, .other = __VA_ARGS__)
 #endif
@@ -2603,7 +2671,8 @@ TN_API tn_tensor *tn_logical_not_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_logical_not(tn_tensor *self);
 TN_API tn_tensor *tnp_logical_not_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_logical_not(...) TNI_CALL(tn_logical_not, .self = __VA_ARGS__)
+#define tn_logical_not(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logical_not, \
+    .self = __VA_ARGS__))
 #define tn_logical_not_(...) TNI_CALL_AS(tn_logical_not_inplace_at, tn_logical_not_args, \
     .self = __VA_ARGS__)
 #endif
@@ -2626,11 +2695,12 @@ TN_API tn_tensor *tnp_bitwise_and_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_and_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_bitwise_and(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_and(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bitwise_and, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_bitwise_and_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, tn_bitwise_and_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_bitwise_and_scalar(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_bitwise_and_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_and, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_bitwise_and_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, \
     tn_bitwise_and_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -2653,11 +2723,12 @@ TN_API tn_tensor *tnp_bitwise_or_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_or_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_bitwise_or(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_or(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bitwise_or, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_bitwise_or_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, tn_bitwise_or_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_bitwise_or_scalar(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_bitwise_or_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bitwise_or, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_bitwise_or_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, \
     tn_bitwise_or_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -2680,11 +2751,12 @@ TN_API tn_tensor *tnp_bitwise_xor_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_bitwise_xor(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_xor(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bitwise_xor, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_bitwise_xor_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, tn_bitwise_xor_args, \
     .self = self_, .other = __VA_ARGS__)
-#define tn_bitwise_xor_scalar(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_bitwise_xor_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_xor, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_bitwise_xor_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, \
     tn_bitwise_xor_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -2704,7 +2776,8 @@ TN_API tn_tensor *tn_bitwise_not_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_not(tn_tensor *self);
 TN_API tn_tensor *tnp_bitwise_not_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_bitwise_not(...) TNI_CALL(tn_bitwise_not, .self = __VA_ARGS__)
+#define tn_bitwise_not(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bitwise_not, \
+    .self = __VA_ARGS__))
 #define tn_bitwise_not_(...) TNI_CALL_AS(tn_bitwise_not_inplace_at, tn_bitwise_not_args, \
     .self = __VA_ARGS__)
 #endif
@@ -2728,12 +2801,12 @@ TN_API tn_tensor *tnp_bitwise_left_shift_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_left_shift_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_bitwise_left_shift(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
-    .other = __VA_ARGS__)
+#define tn_bitwise_left_shift(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_left_shift, .self = self_, .other = __VA_ARGS__))
 #define tn_bitwise_left_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
     tn_bitwise_left_shift_args, .self = self_, .other = __VA_ARGS__)
-#define tn_bitwise_left_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_bitwise_left_shift_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_left_shift, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_bitwise_left_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
     tn_bitwise_left_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -2757,12 +2830,12 @@ TN_API tn_tensor *tnp_bitwise_right_shift_(tn_tensor *self, tn_tensor *other);
 TN_USE_RESULT TN_API tn_tensor *tnp_bitwise_right_shift_scalar(tn_tensor *self, tn_scalar other);
 TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar other);
 #ifndef __cplusplus
-#define tn_bitwise_right_shift(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
-    .other = __VA_ARGS__)
+#define tn_bitwise_right_shift(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_right_shift, .self = self_, .other = __VA_ARGS__))
 #define tn_bitwise_right_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
     tn_bitwise_right_shift_args, .self = self_, .other = __VA_ARGS__)
-#define tn_bitwise_right_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_bitwise_right_shift_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_bitwise_right_shift, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_bitwise_right_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
     tn_bitwise_right_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
@@ -2786,14 +2859,17 @@ TN_USE_RESULT TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_s
 TN_USE_RESULT TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self,
     tn_scalar other);
 #ifndef __cplusplus
-#define tn_where(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self = self_, .other = __VA_ARGS__)
-#define tn_where_scalar(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
-#define tn_where_scalar_self(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
-#define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    TNI_NUMBER_IN(.self_number, self_), TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_where(condition_, self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_where, \
+    .condition = condition_, .self = self_, .other = __VA_ARGS__))
+#define tn_where_scalar(condition_, self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_where, .condition = condition_, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__)))
+#define tn_where_scalar_self(condition_, self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_where, .condition = condition_, TNI_NUMBER_IN(.self_number, self_), \
+    .other = __VA_ARGS__))
+#define tn_where_scalars(condition_, self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_where, .condition = condition_, TNI_NUMBER_IN(.self_number, self_), \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #endif
 
 /* --- orthogonal polynomials, by simd/math_orthogonal.h --- */
@@ -2816,12 +2892,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar(tn_ten
 TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_t_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_chebyshev_polynomial_t(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_t, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_chebyshev_polynomial_t_scalar(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_chebyshev_polynomial_t_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_t(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, .x = x_, .n = __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_t_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_chebyshev_polynomial_t_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the second kind of degree n.
@@ -2842,12 +2918,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar(tn_ten
 TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_u_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_chebyshev_polynomial_u(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_u, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_chebyshev_polynomial_u_scalar(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_chebyshev_polynomial_u_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_u(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, .x = x_, .n = __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_u_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_chebyshev_polynomial_u_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the third kind of degree n.
@@ -2868,12 +2944,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar(tn_ten
 TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_v_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_chebyshev_polynomial_v(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_v, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_chebyshev_polynomial_v_scalar(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_chebyshev_polynomial_v_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_v(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, .x = x_, .n = __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_v_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_chebyshev_polynomial_v_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the fourth kind of degree n.
@@ -2894,12 +2970,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar(tn_ten
 TN_USE_RESULT TN_API tn_tensor *tnp_special_chebyshev_polynomial_w_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_chebyshev_polynomial_w(x_, ...) TNI_CALL(tn_special_chebyshev_polynomial_w, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_chebyshev_polynomial_w_scalar(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_chebyshev_polynomial_w_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_chebyshev_polynomial_w(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, .x = x_, .n = __VA_ARGS__))
+#define tn_special_chebyshev_polynomial_w_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_chebyshev_polynomial_w_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the first kind of degree n, at 2 x - 1.
@@ -2921,14 +2997,14 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scala
 TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_t_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_shifted_chebyshev_polynomial_t(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, .n = __VA_ARGS__)
-#define tn_special_shifted_chebyshev_polynomial_t_scalar(x_, ...) \
+#define tn_special_shifted_chebyshev_polynomial_t(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, .n = __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_t_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, .x = x_, TNI_NUMBER_IN(.n_number, \
-    __VA_ARGS__))
+    __VA_ARGS__)))
 #define tn_special_shifted_chebyshev_polynomial_t_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, TNI_NUMBER_IN(.x_number, x_), \
-    .n = __VA_ARGS__)
+    TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_shifted_chebyshev_polynomial_t, \
+    TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the second kind of degree n, at 2 x - 1.
@@ -2950,14 +3026,14 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scala
 TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_u_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_shifted_chebyshev_polynomial_u(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, .n = __VA_ARGS__)
-#define tn_special_shifted_chebyshev_polynomial_u_scalar(x_, ...) \
+#define tn_special_shifted_chebyshev_polynomial_u(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, .n = __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_u_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, .x = x_, TNI_NUMBER_IN(.n_number, \
-    __VA_ARGS__))
+    __VA_ARGS__)))
 #define tn_special_shifted_chebyshev_polynomial_u_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, TNI_NUMBER_IN(.x_number, x_), \
-    .n = __VA_ARGS__)
+    TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_shifted_chebyshev_polynomial_u, \
+    TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the third kind of degree n, at 2 x - 1.
@@ -2979,14 +3055,14 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scala
 TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_v_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_shifted_chebyshev_polynomial_v(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, .n = __VA_ARGS__)
-#define tn_special_shifted_chebyshev_polynomial_v_scalar(x_, ...) \
+#define tn_special_shifted_chebyshev_polynomial_v(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, .n = __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_v_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, .x = x_, TNI_NUMBER_IN(.n_number, \
-    __VA_ARGS__))
+    __VA_ARGS__)))
 #define tn_special_shifted_chebyshev_polynomial_v_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, TNI_NUMBER_IN(.x_number, x_), \
-    .n = __VA_ARGS__)
+    TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_shifted_chebyshev_polynomial_v, \
+    TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Chebyshev's polynomial of the fourth kind of degree n, at 2 x - 1.
@@ -3008,14 +3084,14 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scala
 TN_USE_RESULT TN_API tn_tensor *tnp_special_shifted_chebyshev_polynomial_w_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_shifted_chebyshev_polynomial_w(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, .n = __VA_ARGS__)
-#define tn_special_shifted_chebyshev_polynomial_w_scalar(x_, ...) \
+#define tn_special_shifted_chebyshev_polynomial_w(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, .n = __VA_ARGS__))
+#define tn_special_shifted_chebyshev_polynomial_w_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, .x = x_, TNI_NUMBER_IN(.n_number, \
-    __VA_ARGS__))
+    __VA_ARGS__)))
 #define tn_special_shifted_chebyshev_polynomial_w_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, TNI_NUMBER_IN(.x_number, x_), \
-    .n = __VA_ARGS__)
+    TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_shifted_chebyshev_polynomial_w, \
+    TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* The physicist's Hermite polynomial of degree n.
@@ -3035,12 +3111,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar(tn_tenso
 TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_h_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_hermite_polynomial_h(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_hermite_polynomial_h_scalar(x_, ...) TNI_CALL(tn_special_hermite_polynomial_h, \
-    .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_hermite_polynomial_h_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_hermite_polynomial_h, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_h(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_h, .x = x_, .n = __VA_ARGS__))
+#define tn_special_hermite_polynomial_h_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_h, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_hermite_polynomial_h_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_h, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* The probabilist's Hermite polynomial of degree n.
@@ -3060,12 +3136,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar(tn_tens
 TN_USE_RESULT TN_API tn_tensor *tnp_special_hermite_polynomial_he_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_hermite_polynomial_he(x_, ...) TNI_CALL(tn_special_hermite_polynomial_he, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_hermite_polynomial_he_scalar(x_, ...) \
-    TNI_CALL(tn_special_hermite_polynomial_he, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_hermite_polynomial_he_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_hermite_polynomial_he, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_hermite_polynomial_he(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_he, .x = x_, .n = __VA_ARGS__))
+#define tn_special_hermite_polynomial_he_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_he, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_hermite_polynomial_he_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_hermite_polynomial_he, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Laguerre's polynomial of degree n.
@@ -3085,12 +3161,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar(tn_tens
 TN_USE_RESULT TN_API tn_tensor *tnp_special_laguerre_polynomial_l_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_laguerre_polynomial_l(x_, ...) TNI_CALL(tn_special_laguerre_polynomial_l, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_laguerre_polynomial_l_scalar(x_, ...) \
-    TNI_CALL(tn_special_laguerre_polynomial_l, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_laguerre_polynomial_l_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_laguerre_polynomial_l, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_laguerre_polynomial_l(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_laguerre_polynomial_l, .x = x_, .n = __VA_ARGS__))
+#define tn_special_laguerre_polynomial_l_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_laguerre_polynomial_l, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_laguerre_polynomial_l_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_laguerre_polynomial_l, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* Legendre's polynomial of degree n.
@@ -3110,12 +3186,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar(tn_tens
 TN_USE_RESULT TN_API tn_tensor *tnp_special_legendre_polynomial_p_scalar_x(tn_scalar x,
     tn_tensor *n);
 #ifndef __cplusplus
-#define tn_special_legendre_polynomial_p(x_, ...) TNI_CALL(tn_special_legendre_polynomial_p, \
-    .x = x_, .n = __VA_ARGS__)
-#define tn_special_legendre_polynomial_p_scalar(x_, ...) \
-    TNI_CALL(tn_special_legendre_polynomial_p, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__))
-#define tn_special_legendre_polynomial_p_scalar_x(x_, ...) \
-    TNI_CALL(tn_special_legendre_polynomial_p, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__)
+#define tn_special_legendre_polynomial_p(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_legendre_polynomial_p, .x = x_, .n = __VA_ARGS__))
+#define tn_special_legendre_polynomial_p_scalar(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_legendre_polynomial_p, .x = x_, TNI_NUMBER_IN(.n_number, __VA_ARGS__)))
+#define tn_special_legendre_polynomial_p_scalar_x(x_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_legendre_polynomial_p, TNI_NUMBER_IN(.x_number, x_), .n = __VA_ARGS__))
 #endif
 
 /* --- powers and roots, element by element --- */
@@ -3134,7 +3210,7 @@ TN_API tn_tensor *tn_square_inplace_at(const char *file, int line, const tn_squa
 TN_USE_RESULT TN_API tn_tensor *tnp_square(tn_tensor *self);
 TN_API tn_tensor *tnp_square_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_square(...) TNI_CALL(tn_square, .self = __VA_ARGS__)
+#define tn_square(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_square, .self = __VA_ARGS__))
 #define tn_square_(...) TNI_CALL_AS(tn_square_inplace_at, tn_square_args, .self = __VA_ARGS__)
 #endif
 
@@ -3158,15 +3234,16 @@ TN_USE_RESULT TN_API tn_tensor *tnp_pow_scalar(tn_tensor *self, tn_scalar expone
 TN_API tn_tensor *tnp_pow_scalar_(tn_tensor *self, tn_scalar exponent);
 TN_USE_RESULT TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
 #ifndef __cplusplus
-#define tn_pow(self_, ...) TNI_CALL(tn_pow, .self = self_, .exponent = __VA_ARGS__)
+#define tn_pow(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_pow, .self = self_, \
+    .exponent = __VA_ARGS__))
 #define tn_pow_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
     .exponent = __VA_ARGS__)
-#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, TNI_NUMBER_IN(.exponent_number, \
-    __VA_ARGS__))
+#define tn_pow_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_pow, .self = self_, \
+    TNI_NUMBER_IN(.exponent_number, __VA_ARGS__)))
 #define tn_pow_scalar_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
     TNI_NUMBER_IN(.exponent_number, __VA_ARGS__))
-#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, TNI_NUMBER_IN(.self_number, self_), \
-    .exponent = __VA_ARGS__)
+#define tn_pow_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_pow, \
+    TNI_NUMBER_IN(.self_number, self_), .exponent = __VA_ARGS__))
 #endif
 
 /* The square root, correctly rounded.
@@ -3183,7 +3260,7 @@ TN_API tn_tensor *tn_sqrt_inplace_at(const char *file, int line, const tn_sqrt_a
 TN_USE_RESULT TN_API tn_tensor *tnp_sqrt(tn_tensor *self);
 TN_API tn_tensor *tnp_sqrt_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sqrt(...) TNI_CALL(tn_sqrt, .self = __VA_ARGS__)
+#define tn_sqrt(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sqrt, .self = __VA_ARGS__))
 #define tn_sqrt_(...) TNI_CALL_AS(tn_sqrt_inplace_at, tn_sqrt_args, .self = __VA_ARGS__)
 #endif
 
@@ -3202,7 +3279,8 @@ TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot
 TN_USE_RESULT TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_hypot(self_, ...) TNI_CALL(tn_hypot, .self = self_, .other = __VA_ARGS__)
+#define tn_hypot(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_hypot, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_hypot_(self_, ...) TNI_CALL_AS(tn_hypot_inplace_at, tn_hypot_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -3221,7 +3299,7 @@ TN_API tn_tensor *tn_rsqrt_inplace_at(const char *file, int line, const tn_rsqrt
 TN_USE_RESULT TN_API tn_tensor *tnp_rsqrt(tn_tensor *self);
 TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_rsqrt(...) TNI_CALL(tn_rsqrt, .self = __VA_ARGS__)
+#define tn_rsqrt(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_rsqrt, .self = __VA_ARGS__))
 #define tn_rsqrt_(...) TNI_CALL_AS(tn_rsqrt_inplace_at, tn_rsqrt_args, .self = __VA_ARGS__)
 #endif
 
@@ -3239,7 +3317,8 @@ TN_API tn_tensor *tn_ldexp_inplace_at(const char *file, int line, const tn_ldexp
 TN_USE_RESULT TN_API tn_tensor *tnp_ldexp(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_ldexp_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_ldexp(self_, ...) TNI_CALL(tn_ldexp, .self = self_, .other = __VA_ARGS__)
+#define tn_ldexp(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ldexp, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_ldexp_(self_, ...) TNI_CALL_AS(tn_ldexp_inplace_at, tn_ldexp_args, .self = self_, \
     .other = __VA_ARGS__)
 #endif
@@ -3276,7 +3355,7 @@ TN_API tn_tensor *tn_floor_inplace_at(const char *file, int line, const tn_floor
 TN_USE_RESULT TN_API tn_tensor *tnp_floor(tn_tensor *self);
 TN_API tn_tensor *tnp_floor_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_floor(...) TNI_CALL(tn_floor, .self = __VA_ARGS__)
+#define tn_floor(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_floor, .self = __VA_ARGS__))
 #define tn_floor_(...) TNI_CALL_AS(tn_floor_inplace_at, tn_floor_args, .self = __VA_ARGS__)
 #endif
 
@@ -3294,7 +3373,7 @@ TN_API tn_tensor *tn_ceil_inplace_at(const char *file, int line, const tn_ceil_a
 TN_USE_RESULT TN_API tn_tensor *tnp_ceil(tn_tensor *self);
 TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_ceil(...) TNI_CALL(tn_ceil, .self = __VA_ARGS__)
+#define tn_ceil(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ceil, .self = __VA_ARGS__))
 #define tn_ceil_(...) TNI_CALL_AS(tn_ceil_inplace_at, tn_ceil_args, .self = __VA_ARGS__)
 #endif
 
@@ -3312,7 +3391,7 @@ TN_API tn_tensor *tn_round_inplace_at(const char *file, int line, const tn_round
 TN_USE_RESULT TN_API tn_tensor *tnp_round(tn_tensor *self);
 TN_API tn_tensor *tnp_round_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_round(...) TNI_CALL(tn_round, .self = __VA_ARGS__)
+#define tn_round(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_round, .self = __VA_ARGS__))
 #define tn_round_(...) TNI_CALL_AS(tn_round_inplace_at, tn_round_args, .self = __VA_ARGS__)
 #endif
 
@@ -3330,7 +3409,7 @@ TN_API tn_tensor *tn_trunc_inplace_at(const char *file, int line, const tn_trunc
 TN_USE_RESULT TN_API tn_tensor *tnp_trunc(tn_tensor *self);
 TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_trunc(...) TNI_CALL(tn_trunc, .self = __VA_ARGS__)
+#define tn_trunc(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_trunc, .self = __VA_ARGS__))
 #define tn_trunc_(...) TNI_CALL_AS(tn_trunc_inplace_at, tn_trunc_args, .self = __VA_ARGS__)
 #endif
 
@@ -3348,7 +3427,7 @@ TN_API tn_tensor *tn_frac_inplace_at(const char *file, int line, const tn_frac_a
 TN_USE_RESULT TN_API tn_tensor *tnp_frac(tn_tensor *self);
 TN_API tn_tensor *tnp_frac_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_frac(...) TNI_CALL(tn_frac, .self = __VA_ARGS__)
+#define tn_frac(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_frac, .self = __VA_ARGS__))
 #define tn_frac_(...) TNI_CALL_AS(tn_frac_inplace_at, tn_frac_args, .self = __VA_ARGS__)
 #endif
 
@@ -3368,7 +3447,8 @@ TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other);
 TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_nextafter(self_, ...) TNI_CALL(tn_nextafter, .self = self_, .other = __VA_ARGS__)
+#define tn_nextafter(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_nextafter, \
+    .self = self_, .other = __VA_ARGS__))
 #define tn_nextafter_(self_, ...) TNI_CALL_AS(tn_nextafter_inplace_at, tn_nextafter_args, \
     .self = self_, .other = __VA_ARGS__)
 #endif
@@ -3393,15 +3473,16 @@ TN_USE_RESULT TN_API tn_tensor *tnp_xlogy_scalar(tn_tensor *self, tn_scalar othe
 TN_API tn_tensor *tnp_xlogy_scalar_(tn_tensor *self, tn_scalar other);
 TN_USE_RESULT TN_API tn_tensor *tnp_xlogy_scalar_self(tn_scalar self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_xlogy(self_, ...) TNI_CALL(tn_xlogy, .self = self_, .other = __VA_ARGS__)
+#define tn_xlogy(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_xlogy, .self = self_, \
+    .other = __VA_ARGS__))
 #define tn_xlogy_(self_, ...) TNI_CALL_AS(tn_xlogy_inplace_at, tn_xlogy_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_xlogy_scalar(self_, ...) TNI_CALL(tn_xlogy, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_xlogy_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_xlogy, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
 #define tn_xlogy_scalar_(self_, ...) TNI_CALL_AS(tn_xlogy_inplace_at, tn_xlogy_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
-#define tn_xlogy_scalar_self(self_, ...) TNI_CALL(tn_xlogy, TNI_NUMBER_IN(.self_number, self_), \
-    .other = __VA_ARGS__)
+#define tn_xlogy_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_xlogy, \
+    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__))
 #endif
 
 /* self log(1 + other); 0 where self is 0, NaN where other is.
@@ -3420,12 +3501,12 @@ TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py(tn_tensor *self, tn_tensor *
 TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py_scalar(tn_tensor *self, tn_scalar other);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_xlog1py_scalar_self(tn_scalar self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_special_xlog1py(self_, ...) TNI_CALL(tn_special_xlog1py, .self = self_, \
-    .other = __VA_ARGS__)
-#define tn_special_xlog1py_scalar(self_, ...) TNI_CALL(tn_special_xlog1py, .self = self_, \
-    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
-#define tn_special_xlog1py_scalar_self(self_, ...) TNI_CALL(tn_special_xlog1py, \
-    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
+#define tn_special_xlog1py(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_xlog1py, .self = self_, .other = __VA_ARGS__))
+#define tn_special_xlog1py_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_xlog1py, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
+#define tn_special_xlog1py_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_special_xlog1py, TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__))
 #endif
 
 /* -self log(self), the entropy of a probability; 0 at 0, -inf below.
@@ -3440,7 +3521,8 @@ typedef struct tn_special_entr_args {
 TN_API tn_tensor *tn_special_entr_at(const char *file, int line, const tn_special_entr_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_special_entr(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_special_entr(...) TNI_CALL(tn_special_entr, .self = __VA_ARGS__)
+#define tn_special_entr(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_special_entr, \
+    .self = __VA_ARGS__))
 #endif
 
 /* sin(pi self) / (pi self); 1 at 0.
@@ -3457,7 +3539,7 @@ TN_API tn_tensor *tn_sinc_inplace_at(const char *file, int line, const tn_sinc_a
 TN_USE_RESULT TN_API tn_tensor *tnp_sinc(tn_tensor *self);
 TN_API tn_tensor *tnp_sinc_(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sinc(...) TNI_CALL(tn_sinc, .self = __VA_ARGS__)
+#define tn_sinc(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sinc, .self = __VA_ARGS__))
 #define tn_sinc_(...) TNI_CALL_AS(tn_sinc_inplace_at, tn_sinc_args, .self = __VA_ARGS__)
 #endif
 
@@ -3477,7 +3559,8 @@ TN_API tn_tensor *tn_logit_inplace_at(const char *file, int line, const tn_logit
 TN_USE_RESULT TN_API tn_tensor *tnp_logit(tn_tensor *self, tn_maybe eps);
 TN_API tn_tensor *tnp_logit_(tn_tensor *self, tn_maybe eps);
 #ifndef __cplusplus
-#define tn_logit(...) TNI_CALL(tn_logit, .eps = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_logit(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logit, .eps = TN_NO_FLOAT, \
+    .self = __VA_ARGS__))
 #define tn_logit_(...) TNI_CALL_AS(tn_logit_inplace_at, tn_logit_args, .eps = TN_NO_FLOAT, \
     .self = __VA_ARGS__)
 #endif
@@ -3498,7 +3581,8 @@ TN_API tn_tensor *tn_mvlgamma_inplace_at(const char *file, int line, const tn_mv
 TN_USE_RESULT TN_API tn_tensor *tnp_mvlgamma(tn_tensor *self, int64_t p);
 TN_API tn_tensor *tnp_mvlgamma_(tn_tensor *self, int64_t p);
 #ifndef __cplusplus
-#define tn_mvlgamma(self_, ...) TNI_CALL(tn_mvlgamma, .self = self_, .p = __VA_ARGS__)
+#define tn_mvlgamma(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mvlgamma, \
+    .self = self_, .p = __VA_ARGS__))
 #define tn_mvlgamma_(self_, ...) TNI_CALL_AS(tn_mvlgamma_inplace_at, tn_mvlgamma_args, \
     .self = self_, .p = __VA_ARGS__)
 #endif

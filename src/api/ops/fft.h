@@ -27,7 +27,8 @@ TN_API tn_tensor *tn_fft_fft_at(const char *file, int line, const tn_fft_fft_arg
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_fft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_fft(...) TNI_CALL(tn_fft_fft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_fft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_fft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of fft along dim, of length n: self is cropped or gets zeros behind it.
@@ -45,7 +46,8 @@ TN_API tn_tensor *tn_fft_ifft_at(const char *file, int line, const tn_fft_ifft_a
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ifft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ifft(...) TNI_CALL(tn_fft_ifft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_ifft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ifft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The transform of real numbers: the half of the spectrum that is no mirror of the other along
@@ -64,7 +66,8 @@ TN_API tn_tensor *tn_fft_rfft_at(const char *file, int line, const tn_fft_rfft_a
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_rfft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_rfft(...) TNI_CALL(tn_fft_rfft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_rfft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_rfft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of rfft: real numbers from half of their spectrum along dim, of length n: self is
@@ -83,7 +86,8 @@ TN_API tn_tensor *tn_fft_irfft_at(const char *file, int line, const tn_fft_irfft
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_irfft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_irfft(...) TNI_CALL(tn_fft_irfft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_irfft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_irfft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The real spectrum of a Hermitian signal, of which self is half along dim, of length n: self is
@@ -102,7 +106,8 @@ TN_API tn_tensor *tn_fft_hfft_at(const char *file, int line, const tn_fft_hfft_a
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_hfft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_hfft(...) TNI_CALL(tn_fft_hfft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_hfft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_hfft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of hfft: half of a Hermitian signal from its real spectrum along dim, of length n:
@@ -121,7 +126,8 @@ TN_API tn_tensor *tn_fft_ihfft_at(const char *file, int line, const tn_fft_ihfft
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ihfft(tn_tensor *self, int64_t n, int64_t dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ihfft(...) TNI_CALL(tn_fft_ihfft, .n = TN_NONE, .dim = -1, .self = __VA_ARGS__)
+#define tn_fft_ihfft(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ihfft, .n = TN_NONE, \
+    .dim = -1, .self = __VA_ARGS__))
 #endif
 
 /* The discrete Fourier transform over two dimensions, of lengths s.
@@ -139,8 +145,8 @@ TN_API tn_tensor *tn_fft_fft2_at(const char *file, int line, const tn_fft_fft2_a
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_fft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_fft2(...) TNI_CALL(tn_fft_fft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_fft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_fft2, .s = TN_NO_DIMS, \
+    .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The inverse of fft over two dimensions, of lengths s.
@@ -158,8 +164,8 @@ TN_API tn_tensor *tn_fft_ifft2_at(const char *file, int line, const tn_fft_ifft2
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ifft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ifft2(...) TNI_CALL(tn_fft_ifft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_ifft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ifft2, .s = TN_NO_DIMS, \
+    .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The transform of real numbers: the half of the spectrum that is no mirror of the other over two
@@ -178,8 +184,8 @@ TN_API tn_tensor *tn_fft_rfft2_at(const char *file, int line, const tn_fft_rfft2
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_rfft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_rfft2(...) TNI_CALL(tn_fft_rfft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_rfft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_rfft2, .s = TN_NO_DIMS, \
+    .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The inverse of rfft: real numbers from half of their spectrum over two dimensions, of lengths s.
@@ -199,8 +205,8 @@ TN_API tn_tensor *tn_fft_irfft2_at(const char *file, int line, const tn_fft_irff
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_irfft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_irfft2(...) TNI_CALL(tn_fft_irfft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_irfft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_irfft2, \
+    .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The real spectrum of a Hermitian signal, of which self is half over two dimensions, of lengths
@@ -219,8 +225,8 @@ TN_API tn_tensor *tn_fft_hfft2_at(const char *file, int line, const tn_fft_hfft2
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_hfft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_hfft2(...) TNI_CALL(tn_fft_hfft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_hfft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_hfft2, .s = TN_NO_DIMS, \
+    .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The inverse of hfft: half of a Hermitian signal from its real spectrum over two dimensions, of
@@ -240,8 +246,8 @@ TN_API tn_tensor *tn_fft_ihfft2_at(const char *file, int line, const tn_fft_ihff
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ihfft2(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ihfft2(...) TNI_CALL(tn_fft_ihfft2, .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), \
-    .self = __VA_ARGS__)
+#define tn_fft_ihfft2(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ihfft2, \
+    .s = TN_NO_DIMS, .dim = TN_DIMS(-2, -1), .self = __VA_ARGS__))
 #endif
 
 /* The discrete Fourier transform over several dimensions, of lengths s.
@@ -259,8 +265,8 @@ TN_API tn_tensor *tn_fft_fftn_at(const char *file, int line, const tn_fft_fftn_a
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_fftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_fftn(...) TNI_CALL(tn_fft_fftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_fftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_fftn, .s = TN_NO_DIMS, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of fft over several dimensions, of lengths s.
@@ -278,8 +284,8 @@ TN_API tn_tensor *tn_fft_ifftn_at(const char *file, int line, const tn_fft_ifftn
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ifftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ifftn(...) TNI_CALL(tn_fft_ifftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_ifftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ifftn, .s = TN_NO_DIMS, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The transform of real numbers: the half of the spectrum that is no mirror of the other over
@@ -298,8 +304,8 @@ TN_API tn_tensor *tn_fft_rfftn_at(const char *file, int line, const tn_fft_rfftn
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_rfftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_rfftn(...) TNI_CALL(tn_fft_rfftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_rfftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_rfftn, .s = TN_NO_DIMS, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of rfft: real numbers from half of their spectrum over several dimensions, of
@@ -318,8 +324,8 @@ TN_API tn_tensor *tn_fft_irfftn_at(const char *file, int line, const tn_fft_irff
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_irfftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_irfftn(...) TNI_CALL(tn_fft_irfftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_irfftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_irfftn, \
+    .s = TN_NO_DIMS, .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The real spectrum of a Hermitian signal, of which self is half over several dimensions, of
@@ -338,8 +344,8 @@ TN_API tn_tensor *tn_fft_hfftn_at(const char *file, int line, const tn_fft_hfftn
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_hfftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_hfftn(...) TNI_CALL(tn_fft_hfftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_hfftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_hfftn, .s = TN_NO_DIMS, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The inverse of hfft: half of a Hermitian signal from its real spectrum over several dimensions,
@@ -358,8 +364,8 @@ TN_API tn_tensor *tn_fft_ihfftn_at(const char *file, int line, const tn_fft_ihff
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_ihfftn(tn_tensor *self, tn_ints s, tn_ints dim,
     const char *norm);
 #ifndef __cplusplus
-#define tn_fft_ihfftn(...) TNI_CALL(tn_fft_ihfftn, .s = TN_NO_DIMS, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_fft_ihfftn(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_ihfftn, \
+    .s = TN_NO_DIMS, .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The frequencies of fft's n results, in their order, for samples d apart.
@@ -379,7 +385,8 @@ TN_API tn_tensor *tn_fft_fftfreq_at(const char *file, int line, const tn_fft_fft
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_fftfreq(int64_t n, double d, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_fft_fftfreq(...) TNI_CALL(tn_fft_fftfreq, .d = 1, .n = __VA_ARGS__)
+#define tn_fft_fftfreq(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_fftfreq, .d = 1, \
+    .n = __VA_ARGS__))
 #endif
 
 /* The frequencies of rfft's results for n samples, d apart.
@@ -399,7 +406,8 @@ TN_API tn_tensor *tn_fft_rfftfreq_at(const char *file, int line, const tn_fft_rf
 TN_USE_RESULT TN_API tn_tensor *tnp_fft_rfftfreq(int64_t n, double d, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_fft_rfftfreq(...) TNI_CALL(tn_fft_rfftfreq, .d = 1, .n = __VA_ARGS__)
+#define tn_fft_rfftfreq(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_fft_rfftfreq, .d = 1, \
+    .n = __VA_ARGS__))
 #endif
 
 /* Frequency 0 in the middle: from the order of fft's results to that of the frequencies.
@@ -456,8 +464,8 @@ TN_API tn_tensor *tn_dft_at(const char *file, int line, const tn_dft_args *args)
 TN_USE_RESULT TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n, int64_t count,
     bool inverse, double scale);
 #ifndef __cplusplus
-#define tn_dft(self_, dim_, n_, ...) TNI_CALL(tn_dft, .scale = 1, .self = self_, .dim = dim_, \
-    .n = n_, .count = __VA_ARGS__)
+#define tn_dft(self_, dim_, n_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_dft, .scale = 1, \
+    .self = self_, .dim = dim_, .n = n_, .count = __VA_ARGS__))
 #endif
 
 /* --- short-time Fourier transforms: spectra of frames of a signal, and the signal of such

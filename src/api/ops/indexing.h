@@ -50,8 +50,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_index_put(tn_tensor *self, tn_tensors indice
 TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor *values,
     bool accumulate);
 #ifndef __cplusplus
-#define tn_index_put(self_, indices_, ...) TNI_CALL(tn_index_put, .self = self_, \
-    .indices = indices_, .values = __VA_ARGS__)
+#define tn_index_put(self_, indices_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_index_put, \
+    .self = self_, .indices = indices_, .values = __VA_ARGS__))
 #define tn_index_put_(self_, indices_, ...) TNI_CALL_AS(tn_index_put_inplace_at, \
     tn_index_put_args, .self = self_, .indices = indices_, .values = __VA_ARGS__)
 #endif
@@ -88,8 +88,8 @@ TN_API tn_tensor *tn_nonzero_static_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_nonzero_static(tn_tensor *self, int64_t size,
     int64_t fill_value);
 #ifndef __cplusplus
-#define tn_nonzero_static(self_, ...) TNI_CALL(tn_nonzero_static, .fill_value = -1, \
-    .self = self_, .size = __VA_ARGS__)
+#define tn_nonzero_static(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_nonzero_static, \
+    .fill_value = -1, .self = self_, .size = __VA_ARGS__))
 #endif
 
 /* --- rows of a table by index, and the gradient of the table --- */
@@ -155,8 +155,8 @@ TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index,
     bool sparse_grad);
 #ifndef __cplusplus
-#define tn_gather(self_, dim_, ...) TNI_CALL(tn_gather, .self = self_, .dim = dim_, \
-    .index = __VA_ARGS__)
+#define tn_gather(self_, dim_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_gather, \
+    .self = self_, .dim = dim_, .index = __VA_ARGS__))
 #endif
 
 /* A copy of self with out[index[i][j]][j] = src[i][j] for dim 0, and likewise for other dims.
@@ -176,8 +176,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter(tn_tensor *self, int64_t dim, tn_ten
     tn_tensor *src);
 TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
 #ifndef __cplusplus
-#define tn_scatter(self_, dim_, index_, ...) TNI_CALL(tn_scatter, .self = self_, .dim = dim_, \
-    .index = index_, .src = __VA_ARGS__)
+#define tn_scatter(self_, dim_, index_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_scatter, \
+    .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__))
 #define tn_scatter_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_inplace_at, tn_scatter_args, \
     .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
@@ -203,8 +203,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter_value(tn_tensor *self, int64_t dim, 
 TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_scalar value);
 #ifndef __cplusplus
-#define tn_scatter_value(self_, dim_, index_, ...) TNI_CALL(tn_scatter_value, .self = self_, \
-    .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, __VA_ARGS__))
+#define tn_scatter_value(self_, dim_, index_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_scatter_value, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
+    __VA_ARGS__)))
 #define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
     tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
     __VA_ARGS__))
@@ -229,8 +230,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter_add(tn_tensor *self, int64_t dim, tn
     tn_tensor *src);
 TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
 #ifndef __cplusplus
-#define tn_scatter_add(self_, dim_, index_, ...) TNI_CALL(tn_scatter_add, .self = self_, \
-    .dim = dim_, .index = index_, .src = __VA_ARGS__)
+#define tn_scatter_add(self_, dim_, index_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_scatter_add, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__))
 #define tn_scatter_add_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_add_inplace_at, \
     tn_scatter_add_args, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
@@ -251,8 +252,8 @@ TN_API tn_tensor *tn_take_along_dim_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices,
     int64_t dim);
 #ifndef __cplusplus
-#define tn_take_along_dim(self_, ...) TNI_CALL(tn_take_along_dim, .dim = TN_NONE, .self = self_, \
-    .indices = __VA_ARGS__)
+#define tn_take_along_dim(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_take_along_dim, \
+    .dim = TN_NONE, .self = self_, .indices = __VA_ARGS__))
 #endif
 
 /* --- elements where a mask is true: masked_fill, masked_select, masked_scatter --- */
@@ -276,12 +277,13 @@ TN_USE_RESULT TN_API tn_tensor *tnp_masked_fill_scalar(tn_tensor *self, tn_tenso
     tn_scalar value);
 TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_scalar value);
 #ifndef __cplusplus
-#define tn_masked_fill(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, .mask = mask_, \
-    .value = __VA_ARGS__)
+#define tn_masked_fill(self_, mask_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_masked_fill, .self = self_, .mask = mask_, .value = __VA_ARGS__))
 #define tn_masked_fill_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
     tn_masked_fill_args, .self = self_, .mask = mask_, .value = __VA_ARGS__)
-#define tn_masked_fill_scalar(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, \
-    .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
+#define tn_masked_fill_scalar(self_, mask_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_masked_fill, .self = self_, .mask = mask_, TNI_NUMBER_IN(.value_number, \
+    __VA_ARGS__)))
 #define tn_masked_fill_scalar_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
     tn_masked_fill_args, .self = self_, .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
 #endif
@@ -320,8 +322,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_masked_scatter(tn_tensor *self, tn_tensor *m
     tn_tensor *source);
 TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source);
 #ifndef __cplusplus
-#define tn_masked_scatter(self_, mask_, ...) TNI_CALL(tn_masked_scatter, .self = self_, \
-    .mask = mask_, .source = __VA_ARGS__)
+#define tn_masked_scatter(self_, mask_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_masked_scatter, .self = self_, .mask = mask_, .source = __VA_ARGS__))
 #define tn_masked_scatter_(self_, mask_, ...) TNI_CALL_AS(tn_masked_scatter_inplace_at, \
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
 #endif
@@ -420,7 +422,7 @@ typedef struct tn_median_args {
 TN_API tn_tensor *tn_median_at(const char *file, int line, const tn_median_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_median(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_median(...) TNI_CALL(tn_median, .self = __VA_ARGS__)
+#define tn_median(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_median, .self = __VA_ARGS__))
 #endif
 
 /* The median of all elements that are not NaN, the lower one of two; NaN if there are none.
@@ -435,7 +437,8 @@ typedef struct tn_nanmedian_args {
 TN_API tn_tensor *tn_nanmedian_at(const char *file, int line, const tn_nanmedian_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_nanmedian(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_nanmedian(...) TNI_CALL(tn_nanmedian, .self = __VA_ARGS__)
+#define tn_nanmedian(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_nanmedian, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- elements combined at the places that an index names: scatter_reduce, and
@@ -467,9 +470,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter_reduce(tn_tensor *self, int64_t dim,
 TN_API tn_tensor *tnp_scatter_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_tensor *src, const char *reduce, bool include_self);
 #ifndef __cplusplus
-#define tn_scatter_reduce(self_, dim_, index_, src_, ...) TNI_CALL(tn_scatter_reduce, \
-    .include_self = true, .self = self_, .dim = dim_, .index = index_, .src = src_, \
-    .reduce = __VA_ARGS__)
+#define tn_scatter_reduce(self_, dim_, index_, src_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_scatter_reduce, .include_self = true, .self = self_, .dim = dim_, \
+    .index = index_, .src = src_, .reduce = __VA_ARGS__))
 #define tn_scatter_reduce_(self_, dim_, index_, src_, ...) \
     TNI_CALL_AS(tn_scatter_reduce_inplace_at, tn_scatter_reduce_args, .include_self = true, \
     .self = self_, .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
@@ -497,8 +500,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter_src_reduce(tn_tensor *self, int64_t 
 TN_API tn_tensor *tnp_scatter_src_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_tensor *src, const char *reduce);
 #ifndef __cplusplus
-#define tn_scatter_src_reduce(self_, dim_, index_, src_, ...) TNI_CALL(tn_scatter_src_reduce, \
-    .self = self_, .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
+#define tn_scatter_src_reduce(self_, dim_, index_, src_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_scatter_src_reduce, .self = self_, .dim = dim_, .index = index_, .src = src_, \
+    .reduce = __VA_ARGS__))
 #define tn_scatter_src_reduce_(self_, dim_, index_, src_, ...) \
     TNI_CALL_AS(tn_scatter_src_reduce_inplace_at, tn_scatter_src_reduce_args, .self = self_, \
     .dim = dim_, .index = index_, .src = src_, .reduce = __VA_ARGS__)
@@ -528,9 +532,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scatter_value_reduce(tn_tensor *self, int64_
 TN_API tn_tensor *tnp_scatter_value_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_scalar value, const char *reduce);
 #ifndef __cplusplus
-#define tn_scatter_value_reduce(self_, dim_, index_, value_, ...) \
+#define tn_scatter_value_reduce(self_, dim_, index_, value_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_scatter_value_reduce, .self = self_, .dim = dim_, .index = index_, \
-    TNI_NUMBER_IN(.value, value_), .reduce = __VA_ARGS__)
+    TNI_NUMBER_IN(.value, value_), .reduce = __VA_ARGS__))
 #define tn_scatter_value_reduce_(self_, dim_, index_, value_, ...) \
     TNI_CALL_AS(tn_scatter_value_reduce_inplace_at, tn_scatter_value_reduce_args, .self = self_, \
     .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, value_), .reduce = __VA_ARGS__)
@@ -559,9 +563,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_index_reduce(tn_tensor *self, int64_t dim, t
 TN_API tn_tensor *tnp_index_reduce_(tn_tensor *self, int64_t dim, tn_tensor *index,
     tn_tensor *source, const char *reduce, bool include_self);
 #ifndef __cplusplus
-#define tn_index_reduce(self_, dim_, index_, source_, ...) TNI_CALL(tn_index_reduce, \
-    .include_self = true, .self = self_, .dim = dim_, .index = index_, .source = source_, \
-    .reduce = __VA_ARGS__)
+#define tn_index_reduce(self_, dim_, index_, source_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_index_reduce, .include_self = true, .self = self_, .dim = dim_, .index = index_, \
+    .source = source_, .reduce = __VA_ARGS__))
 #define tn_index_reduce_(self_, dim_, index_, source_, ...) \
     TNI_CALL_AS(tn_index_reduce_inplace_at, tn_index_reduce_args, .include_self = true, \
     .self = self_, .dim = dim_, .index = index_, .source = source_, .reduce = __VA_ARGS__)
@@ -590,10 +594,11 @@ TN_USE_RESULT TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_
 TN_USE_RESULT TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
     bool out_int32, bool right, const char *side, tn_tensor *sorter);
 #ifndef __cplusplus
-#define tn_searchsorted(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
-    .sorted_sequence = sorted_sequence_, .self = __VA_ARGS__)
-#define tn_searchsorted_scalar(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
-    .sorted_sequence = sorted_sequence_, TNI_NUMBER_IN(.self_number, __VA_ARGS__))
+#define tn_searchsorted(sorted_sequence_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_searchsorted, .sorted_sequence = sorted_sequence_, .self = __VA_ARGS__))
+#define tn_searchsorted_scalar(sorted_sequence_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_searchsorted, .sorted_sequence = sorted_sequence_, TNI_NUMBER_IN(.self_number, \
+    __VA_ARGS__)))
 #endif
 
 /* The number of each value's bucket: how many of the sorted boundaries are below it, or with right
@@ -615,9 +620,10 @@ TN_USE_RESULT TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *bounda
 TN_USE_RESULT TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries,
     bool out_int32, bool right);
 #ifndef __cplusplus
-#define tn_bucketize(self_, ...) TNI_CALL(tn_bucketize, .self = self_, .boundaries = __VA_ARGS__)
-#define tn_bucketize_scalar(self_, ...) TNI_CALL(tn_bucketize, TNI_NUMBER_IN(.self_number, \
-    self_), .boundaries = __VA_ARGS__)
+#define tn_bucketize(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bucketize, \
+    .self = self_, .boundaries = __VA_ARGS__))
+#define tn_bucketize_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bucketize, \
+    TNI_NUMBER_IN(.self_number, self_), .boundaries = __VA_ARGS__))
 #endif
 
 /* --- slices along a dimension chosen by a list of indices: index_select, index_add --- */
@@ -636,8 +642,8 @@ typedef struct tn_index_select_args {
 TN_API tn_tensor *tn_index_select_at(const char *file, int line, const tn_index_select_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *index);
 #ifndef __cplusplus
-#define tn_index_select(self_, dim_, ...) TNI_CALL(tn_index_select, .self = self_, .dim = dim_, \
-    .index = __VA_ARGS__)
+#define tn_index_select(self_, dim_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_index_select, .self = self_, .dim = dim_, .index = __VA_ARGS__))
 #endif
 
 /* A copy of self with alpha * source[i] added at place index[i] along dim, in the
@@ -662,8 +668,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_index_add(tn_tensor *self, int64_t dim, tn_t
 TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
     double alpha);
 #ifndef __cplusplus
-#define tn_index_add(self_, dim_, index_, ...) TNI_CALL(tn_index_add, .alpha = 1, .self = self_, \
-    .dim = dim_, .index = index_, .source = __VA_ARGS__)
+#define tn_index_add(self_, dim_, index_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_index_add, .alpha = 1, .self = self_, .dim = dim_, .index = index_, \
+    .source = __VA_ARGS__))
 #define tn_index_add_(self_, dim_, index_, ...) TNI_CALL_AS(tn_index_add_inplace_at, \
     tn_index_add_args, .alpha = 1, .self = self_, .dim = dim_, .index = index_, \
     .source = __VA_ARGS__)

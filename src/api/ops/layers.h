@@ -31,8 +31,9 @@ TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
     tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv2d(input_, ...) TNI_CALL(tn_conv2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
-    .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
+#define tn_conv2d(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_conv2d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .input = input_, .weight = __VA_ARGS__))
 #endif
 
 /* The gradient of conv2d's input, from grad, the gradient of its output: at each row, the sum of
@@ -56,9 +57,10 @@ TN_API tn_tensor *tn_conv2d_input_grad_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight,
     tn_ints input_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv2d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv2d_input_grad, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
+#define tn_conv2d_input_grad(grad_, weight_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_conv2d_input_grad, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .grad = grad_, .weight = weight_, \
+    .input_size = __VA_ARGS__))
 #endif
 
 /* --- scaled dot-product attention, composed of products and a softmax --- */
@@ -88,9 +90,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *quer
     tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale,
     bool enable_gqa);
 #ifndef __cplusplus
-#define tn_scaled_dot_product_attention(query_, key_, ...) \
+#define tn_scaled_dot_product_attention(query_, key_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_scaled_dot_product_attention, .scale = TN_NO_FLOAT, .query = query_, .key = key_, \
-    .value = __VA_ARGS__)
+    .value = __VA_ARGS__))
 #endif
 
 /* --- the mean of each window, of fixed size or adaptive, and the gradients of its input:
@@ -118,9 +120,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_s
     tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
     int64_t divisor_override);
 #ifndef __cplusplus
-#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
-    .kernel_size = __VA_ARGS__)
+#define tn_avg_pool2d(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_avg_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .self = self_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements
@@ -145,10 +147,10 @@ TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_in
     tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
     int64_t divisor_override);
 #ifndef __cplusplus
-#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
+#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_avg_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .count_include_pad = true, .divisor_override = TN_NONE, .grad = grad_, \
+    .input_size = input_size_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* avg_pool2d of volumes.
@@ -171,9 +173,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool3d(tn_tensor *self, tn_ints kernel_s
     tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
     int64_t divisor_override);
 #ifndef __cplusplus
-#define tn_avg_pool3d(self_, ...) TNI_CALL(tn_avg_pool3d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
-    .kernel_size = __VA_ARGS__)
+#define tn_avg_pool3d(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_avg_pool3d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .self = self_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* The gradient of avg_pool3d's input: divides each element of grad and adds it to all elements
@@ -198,10 +200,10 @@ TN_USE_RESULT TN_API tn_tensor *tnp_avg_pool3d_input_grad(tn_tensor *grad, tn_in
     tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
     int64_t divisor_override);
 #ifndef __cplusplus
-#define tn_avg_pool3d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool3d_input_grad, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
+#define tn_avg_pool3d_input_grad(grad_, input_size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_avg_pool3d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .count_include_pad = true, .divisor_override = TN_NONE, .grad = grad_, \
+    .input_size = input_size_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* The means of output_size windows that cover the input: row p of H' covers the rows of H from
@@ -220,8 +222,8 @@ TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
 #ifndef __cplusplus
-#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
-    .output_size = __VA_ARGS__)
+#define tn_adaptive_avg_pool2d(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, .output_size = __VA_ARGS__))
 #endif
 
 /* The gradient of adaptive_avg_pool2d's input.
@@ -239,8 +241,8 @@ TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int lin
 TN_USE_RESULT TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad,
     tn_ints input_size);
 #ifndef __cplusplus
-#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
-    .grad = grad_, .input_size = __VA_ARGS__)
+#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_adaptive_avg_pool2d_input_grad, .grad = grad_, .input_size = __VA_ARGS__))
 #endif
 
 /* --- batch normalisation with its gradients, and running statistics --- */
@@ -444,8 +446,9 @@ TN_API tn_tensor *tn_conv3d_at(const char *file, int line, const tn_conv3d_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_conv3d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
     tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv3d(input_, ...) TNI_CALL(tn_conv3d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
-    .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
+#define tn_conv3d(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_conv3d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .input = input_, .weight = __VA_ARGS__))
 #endif
 
 /* The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.
@@ -467,9 +470,10 @@ TN_API tn_tensor *tn_conv3d_input_grad_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight,
     tn_ints input_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv3d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv3d_input_grad, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
+#define tn_conv3d_input_grad(grad_, weight_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_conv3d_input_grad, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .grad = grad_, .weight = weight_, \
+    .input_size = __VA_ARGS__))
 #endif
 
 /* The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.
@@ -491,9 +495,10 @@ TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input,
     tn_ints weight_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv3d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv3d_weight_grad, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
+#define tn_conv3d_weight_grad(grad_, input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_conv3d_weight_grad, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .grad = grad_, .input = input_, \
+    .weight_size = __VA_ARGS__))
 #endif
 
 /* --- transposed convolutions, and those of one dimension: compositions of the convolutions
@@ -626,9 +631,10 @@ TN_API tn_tensor *tn_conv2d_weight_grad_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input,
     tn_ints weight_size, tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
 #ifndef __cplusplus
-#define tn_conv2d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv2d_weight_grad, \
-    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
-    .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
+#define tn_conv2d_weight_grad(grad_, input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_conv2d_weight_grad, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .grad = grad_, .input = input_, \
+    .weight_size = __VA_ARGS__))
 #endif
 
 /* --- the loss of connectionist temporal classification by the forward-backward algorithm
@@ -895,8 +901,9 @@ TN_API tn_tensor *tn_im2col_at(const char *file, int line, const tn_im2col_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_im2col(tn_tensor *input, tn_ints kernel_size, tn_ints dilation,
     tn_ints padding, tn_ints stride);
 #ifndef __cplusplus
-#define tn_im2col(input_, ...) TNI_CALL(tn_im2col, .dilation = TN_DIMS(1), .padding = TN_DIMS(0), \
-    .stride = TN_DIMS(1), .input = input_, .kernel_size = __VA_ARGS__)
+#define tn_im2col(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_im2col, \
+    .dilation = TN_DIMS(1), .padding = TN_DIMS(0), .stride = TN_DIMS(1), .input = input_, \
+    .kernel_size = __VA_ARGS__))
 #endif
 
 /* Adds each column's elements to the places of its window: planes of output_size of the columns
@@ -918,9 +925,9 @@ TN_API tn_tensor *tn_col2im_at(const char *file, int line, const tn_col2im_args 
 TN_USE_RESULT TN_API tn_tensor *tnp_col2im(tn_tensor *input, tn_ints output_size,
     tn_ints kernel_size, tn_ints dilation, tn_ints padding, tn_ints stride);
 #ifndef __cplusplus
-#define tn_col2im(input_, output_size_, ...) TNI_CALL(tn_col2im, .dilation = TN_DIMS(1), \
-    .padding = TN_DIMS(0), .stride = TN_DIMS(1), .input = input_, .output_size = output_size_, \
-    .kernel_size = __VA_ARGS__)
+#define tn_col2im(input_, output_size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_col2im, \
+    .dilation = TN_DIMS(1), .padding = TN_DIMS(0), .stride = TN_DIMS(1), .input = input_, \
+    .output_size = output_size_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* --- batch_norm of each sample by itself: a composition --- */
@@ -972,8 +979,8 @@ TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_no
 TN_USE_RESULT TN_API tn_tensor *tnp_layer_norm(tn_tensor *input, tn_ints normalized_shape,
     tn_tensor *weight, tn_tensor *bias, double eps);
 #ifndef __cplusplus
-#define tn_layer_norm(input_, ...) TNI_CALL(tn_layer_norm, .eps = 1e-05, .input = input_, \
-    .normalized_shape = __VA_ARGS__)
+#define tn_layer_norm(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_layer_norm, \
+    .eps = 1e-05, .input = input_, .normalized_shape = __VA_ARGS__))
 #endif
 
 /* The gradients of layer_norm's input, weight and bias, in one pass. Not for
@@ -1263,7 +1270,8 @@ typedef struct tn_bce_args {
 TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target);
 #ifndef __cplusplus
-#define tn_bce(input_, ...) TNI_CALL(tn_bce, .input = input_, .target = __VA_ARGS__)
+#define tn_bce(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bce, .input = input_, \
+    .target = __VA_ARGS__))
 #endif
 
 /* -weight (target log input + (1 - target) log(1 - input)), where input holds probabilities
@@ -1464,8 +1472,9 @@ TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool
 TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size,
     tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
 #ifndef __cplusplus
-#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
+#define tn_max_pool2d(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_max_pool2d, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .kernel_size = __VA_ARGS__))
 #endif
 
 /* The gradient of max_pool2d's input: adds each element of grad to the element that its window
@@ -1491,9 +1500,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_te
     bool ceil_mode);
 #ifndef __cplusplus
 #define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
-    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
-    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
+    TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, \
+    .input_size = input_size_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* The element of each window at the place that indices names; 0 for a place outside the window. The
@@ -1515,9 +1524,9 @@ TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices,
     tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
 #ifndef __cplusplus
-#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
-    .indices = indices_, .kernel_size = __VA_ARGS__)
+#define tn_max_pool2d_pick(self_, indices_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_max_pool2d_pick, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .self = self_, .indices = indices_, .kernel_size = __VA_ARGS__))
 #endif
 
 /* --- elements back at the places that a pooling of maxima took them from: compositions of
@@ -1717,8 +1726,8 @@ TN_API tn_tensor *tn_constant_pad_nd_at(const char *file, int line,
     const tn_constant_pad_nd_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_constant_pad_nd(tn_tensor *self, tn_ints pad, tn_scalar value);
 #ifndef __cplusplus
-#define tn_constant_pad_nd(self_, ...) TNI_CALL(tn_constant_pad_nd, .value = TN_NO_NUM, \
-    .self = self_, .pad = __VA_ARGS__)
+#define tn_constant_pad_nd(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_constant_pad_nd, .value = TN_NO_NUM, .self = self_, .pad = __VA_ARGS__))
 #endif
 
 /* self with its own elements around it, mirrored at the first and last one, which are not repeated:
@@ -1737,8 +1746,8 @@ TN_API tn_tensor *tn_reflection_pad_at(const char *file, int line,
     const tn_reflection_pad_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_reflection_pad(tn_tensor *self, tn_ints padding);
 #ifndef __cplusplus
-#define tn_reflection_pad(self_, ...) TNI_CALL(tn_reflection_pad, .self = self_, \
-    .padding = __VA_ARGS__)
+#define tn_reflection_pad(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_reflection_pad, \
+    .self = self_, .padding = __VA_ARGS__))
 #endif
 
 /* self with its first and last elements repeated around it: a a | a b c | c c. As mode replicate of
@@ -1757,8 +1766,8 @@ TN_API tn_tensor *tn_replication_pad_at(const char *file, int line,
     const tn_replication_pad_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_replication_pad(tn_tensor *self, tn_ints padding);
 #ifndef __cplusplus
-#define tn_replication_pad(self_, ...) TNI_CALL(tn_replication_pad, .self = self_, \
-    .padding = __VA_ARGS__)
+#define tn_replication_pad(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_replication_pad, .self = self_, .padding = __VA_ARGS__))
 #endif
 
 /* self as one period of what is around it: b c | a b c | a b. As mode circular of pad, but no
@@ -1776,8 +1785,8 @@ typedef struct tn_circular_pad_args {
 TN_API tn_tensor *tn_circular_pad_at(const char *file, int line, const tn_circular_pad_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_circular_pad(tn_tensor *self, tn_ints padding);
 #ifndef __cplusplus
-#define tn_circular_pad(self_, ...) TNI_CALL(tn_circular_pad, .self = self_, \
-    .padding = __VA_ARGS__)
+#define tn_circular_pad(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_circular_pad, \
+    .self = self_, .padding = __VA_ARGS__))
 #endif
 
 /* The input with pad[0] elements before and pad[1] behind the last dimension, pad[2] and pad[3]
@@ -2234,8 +2243,9 @@ TN_API tn_tensor *tn_resample_at(const char *file, int line, const tn_resample_a
 TN_USE_RESULT TN_API tn_tensor *tnp_resample(tn_tensor *self, tn_ints size, tn_floats scales,
     tn_resize_mode mode, bool align_corners, bool antialias);
 #ifndef __cplusplus
-#define tn_resample(self_, ...) TNI_CALL(tn_resample, .scales = ((tn_floats){NULL, -1}), \
-    .mode = TN_RESIZE_MODE_LINEAR, .self = self_, .size = __VA_ARGS__)
+#define tn_resample(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_resample, \
+    .scales = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_LINEAR, .self = self_, \
+    .size = __VA_ARGS__))
 #endif
 
 /* The gradient of resample's input: each element of grad, times its weights, is added to the
@@ -2259,9 +2269,9 @@ TN_API tn_tensor *tn_resample_input_grad_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_resample_input_grad(tn_tensor *grad, tn_ints input_size,
     int64_t dims, tn_floats scales, tn_resize_mode mode, bool align_corners, bool antialias);
 #ifndef __cplusplus
-#define tn_resample_input_grad(grad_, input_size_, ...) TNI_CALL(tn_resample_input_grad, \
-    .scales = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_LINEAR, .grad = grad_, \
-    .input_size = input_size_, .dims = __VA_ARGS__)
+#define tn_resample_input_grad(grad_, input_size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_resample_input_grad, .scales = ((tn_floats){NULL, -1}), \
+    .mode = TN_RESIZE_MODE_LINEAR, .grad = grad_, .input_size = input_size_, .dims = __VA_ARGS__))
 #endif
 
 /* --- channels that become pixels, pixels that become channels, and channels in another
@@ -2283,8 +2293,8 @@ TN_API tn_tensor *tn_pixel_shuffle_at(const char *file, int line,
     const tn_pixel_shuffle_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_pixel_shuffle(tn_tensor *self, int64_t upscale_factor);
 #ifndef __cplusplus
-#define tn_pixel_shuffle(self_, ...) TNI_CALL(tn_pixel_shuffle, .self = self_, \
-    .upscale_factor = __VA_ARGS__)
+#define tn_pixel_shuffle(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_pixel_shuffle, \
+    .self = self_, .upscale_factor = __VA_ARGS__))
 #endif
 
 /* The opposite of pixel_shuffle: images reduced by downscale_factor r, whose r x r pixels become
@@ -2302,8 +2312,8 @@ TN_API tn_tensor *tn_pixel_unshuffle_at(const char *file, int line,
     const tn_pixel_unshuffle_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_pixel_unshuffle(tn_tensor *self, int64_t downscale_factor);
 #ifndef __cplusplus
-#define tn_pixel_unshuffle(self_, ...) TNI_CALL(tn_pixel_unshuffle, .self = self_, \
-    .downscale_factor = __VA_ARGS__)
+#define tn_pixel_unshuffle(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_pixel_unshuffle, .self = self_, .downscale_factor = __VA_ARGS__))
 #endif
 
 /* The channels (dimension 1) in another order: the first of each group, then the second of each,
@@ -2321,8 +2331,8 @@ TN_API tn_tensor *tn_channel_shuffle_at(const char *file, int line,
     const tn_channel_shuffle_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_channel_shuffle(tn_tensor *self, int64_t groups);
 #ifndef __cplusplus
-#define tn_channel_shuffle(self_, ...) TNI_CALL(tn_channel_shuffle, .self = self_, \
-    .groups = __VA_ARGS__)
+#define tn_channel_shuffle(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_channel_shuffle, .self = self_, .groups = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END

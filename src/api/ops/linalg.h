@@ -23,7 +23,8 @@ typedef struct tn_matmul_args {
 TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
-#define tn_matmul(self_, ...) TNI_CALL(tn_matmul, .self = self_, .other = __VA_ARGS__)
+#define tn_matmul(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_matmul, .self = self_, \
+    .other = __VA_ARGS__))
 #endif
 
 /* beta * self + alpha * mat1 mat2, where self is broadcast. If beta is 0, self is ignored,
@@ -42,8 +43,8 @@ TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *a
 TN_USE_RESULT TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2,
     double beta, double alpha);
 #ifndef __cplusplus
-#define tn_addmm(self_, mat1_, ...) TNI_CALL(tn_addmm, .beta = 1, .alpha = 1, .self = self_, \
-    .mat1 = mat1_, .mat2 = __VA_ARGS__)
+#define tn_addmm(self_, mat1_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_addmm, .beta = 1, \
+    .alpha = 1, .self = self_, .mat1 = mat1_, .mat2 = __VA_ARGS__))
 #endif
 
 /* The product of two matrices, without broadcasting.
@@ -58,7 +59,8 @@ typedef struct tn_mm_args {
 TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
 #ifndef __cplusplus
-#define tn_mm(self_, ...) TNI_CALL(tn_mm, .self = self_, .mat2 = __VA_ARGS__)
+#define tn_mm(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mm, .self = self_, \
+    .mat2 = __VA_ARGS__))
 #endif
 
 /* The products of two batches of matrices, pair by pair.
@@ -73,7 +75,8 @@ typedef struct tn_bmm_args {
 TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
 #ifndef __cplusplus
-#define tn_bmm(self_, ...) TNI_CALL(tn_bmm, .self = self_, .mat2 = __VA_ARGS__)
+#define tn_bmm(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_bmm, .self = self_, \
+    .mat2 = __VA_ARGS__))
 #endif
 
 /* The product of a matrix and a vector.
@@ -88,7 +91,8 @@ typedef struct tn_mv_args {
 TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 #ifndef __cplusplus
-#define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
+#define tn_mv(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mv, .self = self_, \
+    .vec = __VA_ARGS__))
 #endif
 
 /* The sum of the products of two vectors; neither is conjugated.
@@ -103,7 +107,8 @@ typedef struct tn_dot_args {
 TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #ifndef __cplusplus
-#define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
+#define tn_dot(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_dot, .self = self_, \
+    .tensor = __VA_ARGS__))
 #endif
 
 /* The products of each element of self and each of vec2.
@@ -118,7 +123,8 @@ typedef struct tn_outer_args {
 TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2);
 #ifndef __cplusplus
-#define tn_outer(self_, ...) TNI_CALL(tn_outer, .self = self_, .vec2 = __VA_ARGS__)
+#define tn_outer(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_outer, .self = self_, \
+    .vec2 = __VA_ARGS__))
 #endif
 
 /* linear for one batch of rows. The gradient of weight has the same memory layout as weight.
@@ -134,8 +140,8 @@ TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_
 TN_USE_RESULT TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight,
     tn_tensor *bias);
 #ifndef __cplusplus
-#define tn_linear_rows(input_, ...) TNI_CALL(tn_linear_rows, .input = input_, \
-    .weight = __VA_ARGS__)
+#define tn_linear_rows(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linear_rows, \
+    .input = input_, .weight = __VA_ARGS__))
 #endif
 
 /* input weight^T + bias; without bias, input weight^T.
@@ -150,7 +156,8 @@ typedef struct tn_linear_args {
 TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
-#define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#define tn_linear(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linear, \
+    .input = input_, .weight = __VA_ARGS__))
 #endif
 
 /* --- A = L L^H of positive definite matrices: linalg.cholesky_ex, linalg.cholesky --- */
@@ -190,7 +197,8 @@ TN_API tn_tensor *tn_linalg_cholesky_at(const char *file, int line,
     const tn_linalg_cholesky_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper);
 #ifndef __cplusplus
-#define tn_linalg_cholesky(...) TNI_CALL(tn_linalg_cholesky, .self = __VA_ARGS__)
+#define tn_linalg_cholesky(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_cholesky, \
+    .self = __VA_ARGS__))
 #endif
 
 /* X of A X = self, where input2 is the Cholesky factor of A: L, or with upper L^H.
@@ -207,8 +215,8 @@ TN_API tn_tensor *tn_cholesky_solve_at(const char *file, int line,
     const tn_cholesky_solve_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_solve(tn_tensor *self, tn_tensor *input2, bool upper);
 #ifndef __cplusplus
-#define tn_cholesky_solve(self_, ...) TNI_CALL(tn_cholesky_solve, .self = self_, \
-    .input2 = __VA_ARGS__)
+#define tn_cholesky_solve(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cholesky_solve, \
+    .self = self_, .input2 = __VA_ARGS__))
 #endif
 
 /* The inverse of the matrix whose Cholesky factor is self: L, or with upper L^H.
@@ -225,7 +233,8 @@ TN_API tn_tensor *tn_cholesky_inverse_at(const char *file, int line,
     const tn_cholesky_inverse_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_cholesky_inverse(tn_tensor *self, bool upper);
 #ifndef __cplusplus
-#define tn_cholesky_inverse(...) TNI_CALL(tn_cholesky_inverse, .self = __VA_ARGS__)
+#define tn_cholesky_inverse(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cholesky_inverse, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- determinants by LU: linalg.det, linalg.slogdet, logdet --- */
@@ -242,7 +251,8 @@ typedef struct tn_linalg_det_args {
 TN_API tn_tensor *tn_linalg_det_at(const char *file, int line, const tn_linalg_det_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_det(tn_tensor *A);
 #ifndef __cplusplus
-#define tn_linalg_det(...) TNI_CALL(tn_linalg_det, .A = __VA_ARGS__)
+#define tn_linalg_det(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_det, \
+    .A = __VA_ARGS__))
 #endif
 
 /* linalg_det.
@@ -355,7 +365,8 @@ TN_API tn_tensor *tn_linalg_eigvals_of_at(const char *file, int line,
     const tn_linalg_eigvals_of_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvals_of(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_linalg_eigvals_of(...) TNI_CALL(tn_linalg_eigvals_of, .self = __VA_ARGS__)
+#define tn_linalg_eigvals_of(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_eigvals_of, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Eigenvalues, in no order; complex also if the matrix is real.
@@ -371,7 +382,8 @@ TN_API tn_tensor *tn_linalg_eigvals_at(const char *file, int line,
     const tn_linalg_eigvals_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvals(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_linalg_eigvals(...) TNI_CALL(tn_linalg_eigvals, .self = __VA_ARGS__)
+#define tn_linalg_eigvals(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_eigvals, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- eigenvalues of Hermitian matrices: linalg.eigh, linalg.eigvalsh --- */
@@ -431,7 +443,8 @@ TN_API tn_tensor *tn_linalg_eigvalsh_at(const char *file, int line,
     const tn_linalg_eigvalsh_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char *UPLO);
 #ifndef __cplusplus
-#define tn_linalg_eigvalsh(...) TNI_CALL(tn_linalg_eigvalsh, .UPLO = "L", .self = __VA_ARGS__)
+#define tn_linalg_eigvalsh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_eigvalsh, \
+    .UPLO = "L", .self = __VA_ARGS__))
 #endif
 
 /* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
@@ -491,8 +504,8 @@ typedef struct tn_linalg_solve_args {
 TN_API tn_tensor *tn_linalg_solve_at(const char *file, int line, const tn_linalg_solve_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve(tn_tensor *A, tn_tensor *B, bool left);
 #ifndef __cplusplus
-#define tn_linalg_solve(A_, ...) TNI_CALL(tn_linalg_solve, .left = true, .A = A_, \
-    .B = __VA_ARGS__)
+#define tn_linalg_solve(A_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_solve, \
+    .left = true, .A = A_, .B = __VA_ARGS__))
 #endif
 
 /* The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with
@@ -525,7 +538,8 @@ typedef struct tn_linalg_inv_args {
 TN_API tn_tensor *tn_linalg_inv_at(const char *file, int line, const tn_linalg_inv_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_inv(tn_tensor *A);
 #ifndef __cplusplus
-#define tn_linalg_inv(...) TNI_CALL(tn_linalg_inv, .A = __VA_ARGS__)
+#define tn_linalg_inv(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_inv, \
+    .A = __VA_ARGS__))
 #endif
 
 /* linalg_inv.
@@ -540,7 +554,7 @@ typedef struct tn_inverse_args {
 TN_API tn_tensor *tn_inverse_at(const char *file, int line, const tn_inverse_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_inverse(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_inverse(...) TNI_CALL(tn_inverse, .self = __VA_ARGS__)
+#define tn_inverse(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_inverse, .self = __VA_ARGS__))
 #endif
 
 /* The n-th power of square matrices, for n < 0 of their inverses.
@@ -557,8 +571,8 @@ TN_API tn_tensor *tn_linalg_matrix_power_at(const char *file, int line,
     const tn_linalg_matrix_power_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_power(tn_tensor *self, int64_t n);
 #ifndef __cplusplus
-#define tn_linalg_matrix_power(self_, ...) TNI_CALL(tn_linalg_matrix_power, .self = self_, \
-    .n = __VA_ARGS__)
+#define tn_linalg_matrix_power(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_matrix_power, .self = self_, .n = __VA_ARGS__))
 #endif
 
 /* linalg_matrix_power.
@@ -574,7 +588,8 @@ typedef struct tn_matrix_power_args {
 TN_API tn_tensor *tn_matrix_power_at(const char *file, int line, const tn_matrix_power_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_matrix_power(tn_tensor *self, int64_t n);
 #ifndef __cplusplus
-#define tn_matrix_power(self_, ...) TNI_CALL(tn_matrix_power, .self = self_, .n = __VA_ARGS__)
+#define tn_matrix_power(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_matrix_power, \
+    .self = self_, .n = __VA_ARGS__))
 #endif
 
 /* The inverse of self as a matrix whose rows are its first ind dimensions.
@@ -591,7 +606,8 @@ TN_API tn_tensor *tn_linalg_tensorinv_at(const char *file, int line,
     const tn_linalg_tensorinv_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorinv(tn_tensor *self, int64_t ind);
 #ifndef __cplusplus
-#define tn_linalg_tensorinv(...) TNI_CALL(tn_linalg_tensorinv, .ind = 2, .self = __VA_ARGS__)
+#define tn_linalg_tensorinv(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_tensorinv, \
+    .ind = 2, .self = __VA_ARGS__))
 #endif
 
 /* X of tensordot(self, X, X.ndim) = other, after dims of self are moved to its end.
@@ -609,8 +625,8 @@ TN_API tn_tensor *tn_linalg_tensorsolve_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tensor *other,
     tn_ints dims);
 #ifndef __cplusplus
-#define tn_linalg_tensorsolve(self_, ...) TNI_CALL(tn_linalg_tensorsolve, .dims = TN_NO_DIMS, \
-    .self = self_, .other = __VA_ARGS__)
+#define tn_linalg_tensorsolve(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_tensorsolve, .dims = TN_NO_DIMS, .self = self_, .other = __VA_ARGS__))
 #endif
 
 /* --- what stands on singular values: linalg.pinv, matrix_rank, lstsq, polar, matrix_sqrth --- */
@@ -634,8 +650,8 @@ TN_API tn_tensor *tn_linalg_pinv_float_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv_float(tn_tensor *self, tn_maybe atol,
     tn_maybe rtol, bool hermitian);
 #ifndef __cplusplus
-#define tn_linalg_pinv_float(...) TNI_CALL(tn_linalg_pinv_float, .atol = TN_NO_FLOAT, \
-    .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_linalg_pinv_float(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_pinv_float, \
+    .atol = TN_NO_FLOAT, .rtol = TN_NO_FLOAT, .self = __VA_ARGS__))
 #endif
 
 /* linalg_pinv_float with rtol = rcond.
@@ -652,7 +668,8 @@ typedef struct tn_linalg_pinv_args {
 TN_API tn_tensor *tn_linalg_pinv_at(const char *file, int line, const tn_linalg_pinv_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_pinv(tn_tensor *self, double rcond, bool hermitian);
 #ifndef __cplusplus
-#define tn_linalg_pinv(self_, ...) TNI_CALL(tn_linalg_pinv, .self = self_, .rcond = __VA_ARGS__)
+#define tn_linalg_pinv(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_pinv, \
+    .self = self_, .rcond = __VA_ARGS__))
 #endif
 
 /* linalg_pinv.
@@ -690,8 +707,9 @@ TN_API tn_tensor *tn_linalg_matrix_rank_float_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank_float(tn_tensor *self, tn_maybe atol,
     tn_maybe rtol, bool hermitian);
 #ifndef __cplusplus
-#define tn_linalg_matrix_rank_float(...) TNI_CALL(tn_linalg_matrix_rank_float, \
-    .atol = TN_NO_FLOAT, .rtol = TN_NO_FLOAT, .self = __VA_ARGS__)
+#define tn_linalg_matrix_rank_float(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_matrix_rank_float, .atol = TN_NO_FLOAT, .rtol = TN_NO_FLOAT, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The number of singular values above tol.
@@ -709,8 +727,8 @@ TN_API tn_tensor *tn_linalg_matrix_rank_at(const char *file, int line,
     const tn_linalg_matrix_rank_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_rank(tn_tensor *self, double tol, bool hermitian);
 #ifndef __cplusplus
-#define tn_linalg_matrix_rank(self_, ...) TNI_CALL(tn_linalg_matrix_rank, .self = self_, \
-    .tol = __VA_ARGS__)
+#define tn_linalg_matrix_rank(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_matrix_rank, .self = self_, .tol = __VA_ARGS__))
 #endif
 
 /* A = U H: U with orthonormal columns, H Hermitian and positive semidefinite.
@@ -881,8 +899,8 @@ TN_API tn_tensor *tn_linalg_lu_solve_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_lu_solve(tn_tensor *LU, tn_tensor *pivots, tn_tensor *B,
     bool left, bool adjoint);
 #ifndef __cplusplus
-#define tn_linalg_lu_solve(LU_, pivots_, ...) TNI_CALL(tn_linalg_lu_solve, .left = true, \
-    .LU = LU_, .pivots = pivots_, .B = __VA_ARGS__)
+#define tn_linalg_lu_solve(LU_, pivots_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_lu_solve, .left = true, .LU = LU_, .pivots = pivots_, .B = __VA_ARGS__))
 #endif
 
 /* linalg_lu_solve with B first.
@@ -898,8 +916,8 @@ TN_API tn_tensor *tn_lu_solve_at(const char *file, int line, const tn_lu_solve_a
 TN_USE_RESULT TN_API tn_tensor *tnp_lu_solve(tn_tensor *self, tn_tensor *LU_data,
     tn_tensor *LU_pivots);
 #ifndef __cplusplus
-#define tn_lu_solve(self_, LU_data_, ...) TNI_CALL(tn_lu_solve, .self = self_, \
-    .LU_data = LU_data_, .LU_pivots = __VA_ARGS__)
+#define tn_lu_solve(self_, LU_data_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_lu_solve, \
+    .self = self_, .LU_data = LU_data_, .LU_pivots = __VA_ARGS__))
 #endif
 
 /* --- the exponential of matrices: linalg.matrix_exp --- */
@@ -985,8 +1003,8 @@ TN_API tn_tensor *tn_linalg_householder_product_at(const char *file, int line,
     const tn_linalg_householder_product_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_householder_product(tn_tensor *input, tn_tensor *tau);
 #ifndef __cplusplus
-#define tn_linalg_householder_product(input_, ...) TNI_CALL(tn_linalg_householder_product, \
-    .input = input_, .tau = __VA_ARGS__)
+#define tn_linalg_householder_product(input_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_householder_product, .input = input_, .tau = __VA_ARGS__))
 #endif
 
 /* linalg_householder_product.
@@ -1001,7 +1019,8 @@ typedef struct tn_orgqr_args {
 TN_API tn_tensor *tn_orgqr_at(const char *file, int line, const tn_orgqr_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_orgqr(tn_tensor *self, tn_tensor *input2);
 #ifndef __cplusplus
-#define tn_orgqr(self_, ...) TNI_CALL(tn_orgqr, .self = self_, .input2 = __VA_ARGS__)
+#define tn_orgqr(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_orgqr, .self = self_, \
+    .input2 = __VA_ARGS__))
 #endif
 
 /* The product of input3 and Q (with transpose its adjoint) from the left or the right, where Q is
@@ -1020,8 +1039,8 @@ TN_API tn_tensor *tn_ormqr_at(const char *file, int line, const tn_ormqr_args *a
 TN_USE_RESULT TN_API tn_tensor *tnp_ormqr(tn_tensor *self, tn_tensor *input2, tn_tensor *input3,
     bool left, bool transpose);
 #ifndef __cplusplus
-#define tn_ormqr(self_, input2_, ...) TNI_CALL(tn_ormqr, .left = true, .self = self_, \
-    .input2 = input2_, .input3 = __VA_ARGS__)
+#define tn_ormqr(self_, input2_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_ormqr, \
+    .left = true, .self = self_, .input2 = input2_, .input3 = __VA_ARGS__))
 #endif
 
 /* --- triangular systems: linalg.solve_triangular, triangular_solve --- */
@@ -1044,8 +1063,9 @@ TN_API tn_tensor *tn_linalg_solve_triangular_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B,
     bool upper, bool left, bool unitriangular);
 #ifndef __cplusplus
-#define tn_linalg_solve_triangular(self_, B_, ...) TNI_CALL(tn_linalg_solve_triangular, \
-    .left = true, .self = self_, .B = B_, .upper = __VA_ARGS__)
+#define tn_linalg_solve_triangular(self_, B_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_solve_triangular, .left = true, .self = self_, .B = B_, \
+    .upper = __VA_ARGS__))
 #endif
 
 /* X of A X = self, of the triangle of A or, with transpose, of A^T; and a copy of A. torch keeps it
@@ -1122,7 +1142,8 @@ TN_API tn_tensor *tn_linalg_svdvals_at(const char *file, int line,
     const tn_linalg_svdvals_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_svdvals(tn_tensor *A, const char *driver);
 #ifndef __cplusplus
-#define tn_linalg_svdvals(...) TNI_CALL(tn_linalg_svdvals, .A = __VA_ARGS__)
+#define tn_linalg_svdvals(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_linalg_svdvals, \
+    .A = __VA_ARGS__))
 #endif
 
 /* U, S and V (not its adjoint) of self; some is full_matrices=False. Without compute_uv U and V are

@@ -27,7 +27,8 @@ typedef struct tn_sum_args {
 TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_sum(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_sum, .dim = TN_NO_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The sum over dim divided by the number of elements; NaN if there are none.
@@ -48,7 +49,8 @@ TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim,
     tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_mean(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_mean, .dim = TN_NO_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The product over dim, or of all elements if dim is absent. Integers and bool are
@@ -69,7 +71,8 @@ TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim,
     tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#define tn_prod(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_prod, .dim = TN_NONE, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- extrema with their places: the index of the first largest or smallest element --- */
@@ -123,7 +126,8 @@ typedef struct tn_argmax_args {
 TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#define tn_argmax(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_argmax, .dim = TN_NONE, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The index of the smallest element along dim, the first among equal elements. Without dim, the
@@ -141,7 +145,8 @@ typedef struct tn_argmin_args {
 TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
+#define tn_argmin(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_argmin, .dim = TN_NONE, \
+    .self = __VA_ARGS__))
 #endif
 
 /* --- covariances and correlations of variables, renorm --- */
@@ -199,8 +204,8 @@ TN_API tn_tensor *tn_renorm_inplace_at(const char *file, int line, const tn_reno
 TN_USE_RESULT TN_API tn_tensor *tnp_renorm(tn_tensor *self, double p, int64_t dim, double maxnorm);
 TN_API tn_tensor *tnp_renorm_(tn_tensor *self, double p, int64_t dim, double maxnorm);
 #ifndef __cplusplus
-#define tn_renorm(self_, p_, dim_, ...) TNI_CALL(tn_renorm, .self = self_, .p = p_, .dim = dim_, \
-    .maxnorm = __VA_ARGS__)
+#define tn_renorm(self_, p_, dim_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_renorm, \
+    .self = self_, .p = p_, .dim = dim_, .maxnorm = __VA_ARGS__))
 #define tn_renorm_(self_, p_, dim_, ...) TNI_CALL_AS(tn_renorm_inplace_at, tn_renorm_args, \
     .self = self_, .p = p_, .dim = dim_, .maxnorm = __VA_ARGS__)
 #endif
@@ -221,7 +226,8 @@ typedef struct tn_cumsum_args {
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumsum(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cumsum, .self = self_, \
+    .dim = __VA_ARGS__))
 #endif
 
 /* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
@@ -241,7 +247,8 @@ TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cum
 TN_USE_RESULT TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
 TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumprod(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cumprod, \
+    .self = self_, .dim = __VA_ARGS__))
 #define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
     .self = self_, .dim = __VA_ARGS__)
 #endif
@@ -264,8 +271,8 @@ TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor,
     int64_t dim, bool reverse);
 #ifndef __cplusplus
-#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
-    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
+#define tn_linear_recurrence(input_, factor_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linear_recurrence, .input = input_, .factor = factor_, .dim = __VA_ARGS__))
 #endif
 
 /* --- the largest and smallest elements over dimensions --- */
@@ -285,7 +292,8 @@ typedef struct tn_amax_args {
 TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_amax(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_amax(...) TNI_CALL(tn_amax, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
+#define tn_amax(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_amax, .dim = TN_EMPTY_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The smallest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements
@@ -303,7 +311,8 @@ typedef struct tn_amin_args {
 TN_API tn_tensor *tn_amin_at(const char *file, int line, const tn_amin_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_amin(...) TNI_CALL(tn_amin, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
+#define tn_amin(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_amin, .dim = TN_EMPTY_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* The largest of all elements. A NaN wins. Equal elements share the gradient.
@@ -318,7 +327,7 @@ typedef struct tn_max_args {
 TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_max(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_max(...) TNI_CALL(tn_max, .self = __VA_ARGS__)
+#define tn_max(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_max, .self = __VA_ARGS__))
 #endif
 
 /* The smallest of all elements. A NaN wins. Equal elements share the gradient.
@@ -333,7 +342,7 @@ typedef struct tn_min_args {
 TN_API tn_tensor *tn_min_at(const char *file, int line, const tn_min_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_min(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_min(...) TNI_CALL(tn_min, .self = __VA_ARGS__)
+#define tn_min(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_min, .self = __VA_ARGS__))
 #endif
 
 /* The smallest and the largest element along dim, or of all elements if dim is absent.
@@ -371,7 +380,8 @@ typedef struct tn_histc_args {
 TN_API tn_tensor *tn_histc_at(const char *file, int line, const tn_histc_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_histc(tn_tensor *self, int64_t bins, double min, double max);
 #ifndef __cplusplus
-#define tn_histc(...) TNI_CALL(tn_histc, .bins = 100, .self = __VA_ARGS__)
+#define tn_histc(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_histc, .bins = 100, \
+    .self = __VA_ARGS__))
 #endif
 
 /* How many elements lie in each of `bins` equal parts of range, or of the elements' range, and the
@@ -474,8 +484,8 @@ TN_API tn_tensor *tn_quantile_at(const char *file, int line, const tn_quantile_a
 TN_USE_RESULT TN_API tn_tensor *tnp_quantile(tn_tensor *self, tn_tensor *q, int64_t dim,
     bool keepdim, const char *interpolation);
 #ifndef __cplusplus
-#define tn_quantile(self_, ...) TNI_CALL(tn_quantile, .dim = TN_NONE, .interpolation = "linear", \
-    .self = self_, .q = __VA_ARGS__)
+#define tn_quantile(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_quantile, \
+    .dim = TN_NONE, .interpolation = "linear", .self = self_, .q = __VA_ARGS__))
 #endif
 
 /* quantile for one fraction q.
@@ -497,8 +507,9 @@ TN_API tn_tensor *tn_quantile_scalar_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_quantile_scalar(tn_tensor *self, double q, int64_t dim,
     bool keepdim, const char *interpolation);
 #ifndef __cplusplus
-#define tn_quantile_scalar(self_, ...) TNI_CALL(tn_quantile_scalar, .dim = TN_NONE, \
-    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#define tn_quantile_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_quantile_scalar, .dim = TN_NONE, .interpolation = "linear", .self = self_, \
+    .q = __VA_ARGS__))
 #endif
 
 /* quantile of the elements that are not NaN; NaN where there are none.
@@ -519,8 +530,8 @@ TN_API tn_tensor *tn_nanquantile_at(const char *file, int line, const tn_nanquan
 TN_USE_RESULT TN_API tn_tensor *tnp_nanquantile(tn_tensor *self, tn_tensor *q, int64_t dim,
     bool keepdim, const char *interpolation);
 #ifndef __cplusplus
-#define tn_nanquantile(self_, ...) TNI_CALL(tn_nanquantile, .dim = TN_NONE, \
-    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#define tn_nanquantile(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_nanquantile, \
+    .dim = TN_NONE, .interpolation = "linear", .self = self_, .q = __VA_ARGS__))
 #endif
 
 /* nanquantile for one fraction q.
@@ -542,8 +553,9 @@ TN_API tn_tensor *tn_nanquantile_scalar_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_nanquantile_scalar(tn_tensor *self, double q, int64_t dim,
     bool keepdim, const char *interpolation);
 #ifndef __cplusplus
-#define tn_nanquantile_scalar(self_, ...) TNI_CALL(tn_nanquantile_scalar, .dim = TN_NONE, \
-    .interpolation = "linear", .self = self_, .q = __VA_ARGS__)
+#define tn_nanquantile_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_nanquantile_scalar, .dim = TN_NONE, .interpolation = "linear", .self = self_, \
+    .q = __VA_ARGS__))
 #endif
 
 /* --- running extrema with their places, and running log-sums of exponentials, along one
@@ -597,7 +609,8 @@ typedef struct tn_logcumsumexp_args {
 TN_API tn_tensor *tn_logcumsumexp_at(const char *file, int line, const tn_logcumsumexp_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_logcumsumexp(tn_tensor *self, int64_t dim);
 #ifndef __cplusplus
-#define tn_logcumsumexp(self_, ...) TNI_CALL(tn_logcumsumexp, .self = self_, .dim = __VA_ARGS__)
+#define tn_logcumsumexp(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logcumsumexp, \
+    .self = self_, .dim = __VA_ARGS__))
 #endif
 
 /* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
@@ -617,7 +630,8 @@ typedef struct tn_softmax_args {
 TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_softmax(self_, ...) TNI_CALL(tn_softmax, .self = self_, .dim = __VA_ARGS__)
+#define tn_softmax(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_softmax, \
+    .self = self_, .dim = __VA_ARGS__))
 #endif
 
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if
@@ -635,7 +649,8 @@ typedef struct tn_log_softmax_args {
 TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_log_softmax(self_, ...) TNI_CALL(tn_log_softmax, .self = self_, .dim = __VA_ARGS__)
+#define tn_log_softmax(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_log_softmax, \
+    .self = self_, .dim = __VA_ARGS__))
 #endif
 
 /* The gradient of softmax from its output y, in one pass: y (dy - sum(y dy)). Not for
@@ -696,7 +711,8 @@ typedef struct tn_logsumexp_args {
 TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
+#define tn_logsumexp(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_logsumexp, \
+    .self = self_, .dim = __VA_ARGS__))
 #endif
 
 /* --- variance and standard deviation, and p-norms, over dimensions --- */
@@ -719,8 +735,8 @@ TN_API tn_tensor *tn_var_at(const char *file, int line, const tn_var_args *args)
 TN_USE_RESULT TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction,
     bool keepdim);
 #ifndef __cplusplus
-#define tn_var(...) TNI_CALL(tn_var, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
-    .self = __VA_ARGS__)
+#define tn_var(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_var, .dim = TN_NO_DIMS, \
+    .correction = TN_NO_NUM, .self = __VA_ARGS__))
 #endif
 
 /* The standard deviation: the square root of var.
@@ -740,8 +756,8 @@ TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args)
 TN_USE_RESULT TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction,
     bool keepdim);
 #ifndef __cplusplus
-#define tn_std(...) TNI_CALL(tn_std, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
-    .self = __VA_ARGS__)
+#define tn_std(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_std, .dim = TN_NO_DIMS, \
+    .correction = TN_NO_NUM, .self = __VA_ARGS__))
 #endif
 
 /* The variance and the mean over dim, in one pass.
@@ -785,8 +801,8 @@ TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
 TN_USE_RESULT TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints dim,
     bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_linalg_vector_norm(...) TNI_CALL(tn_linalg_vector_norm, .ord = 2, .dim = TN_NO_DIMS, \
-    .self = __VA_ARGS__)
+#define tn_linalg_vector_norm(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_vector_norm, .ord = 2, .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* torch.norm for a vector of any shape: linalg_vector_norm with ord = p (2 if absent).
@@ -807,7 +823,8 @@ TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *arg
 TN_USE_RESULT TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim,
     tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_norm(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_norm, .p = TN_NO_NUM, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 /* The norm of all elements of a list: linalg_vector_norm of the norms, each in its tensor's dtype.
@@ -845,7 +862,8 @@ typedef struct tn_any_dims_args {
 TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_any_dims(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Whether all elements over dim are nonzero, by the rules of any_dims.
@@ -862,7 +880,8 @@ typedef struct tn_all_dims_args {
 TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_all_dims(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, \
+    .self = __VA_ARGS__))
 #endif
 
 /* Whether any element is nonzero.
@@ -877,7 +896,7 @@ typedef struct tn_any_args {
 TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_any(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
+#define tn_any(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_any, .self = __VA_ARGS__))
 #endif
 
 /* Whether all elements are nonzero.
@@ -892,7 +911,7 @@ typedef struct tn_all_args {
 TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_all(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
+#define tn_all(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_all, .self = __VA_ARGS__))
 #endif
 
 /* The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as
@@ -910,7 +929,8 @@ TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
     const tn_count_nonzero_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim);
 #ifndef __cplusplus
-#define tn_count_nonzero(...) TNI_CALL(tn_count_nonzero, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_count_nonzero(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_count_nonzero, \
+    .dim = TN_NO_DIMS, .self = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END

@@ -279,7 +279,7 @@ typedef struct tn_clone_args {
 TN_API tn_tensor *tn_clone_at(const char *file, int line, const tn_clone_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
 #ifndef __cplusplus
-#define tn_clone(...) TNI_CALL(tn_clone, .self = __VA_ARGS__)
+#define tn_clone(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_clone, .self = __VA_ARGS__))
 #endif
 
 /* self in row-major order: a view if it already is, else a copy.
@@ -415,7 +415,7 @@ TN_API tn_tensor *tn_tril_inplace_at(const char *file, int line, const tn_tril_a
 TN_USE_RESULT TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal);
 TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal);
 #ifndef __cplusplus
-#define tn_tril(...) TNI_CALL(tn_tril, .self = __VA_ARGS__)
+#define tn_tril(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_tril, .self = __VA_ARGS__))
 #define tn_tril_(...) TNI_CALL_AS(tn_tril_inplace_at, tn_tril_args, .self = __VA_ARGS__)
 #endif
 
@@ -435,7 +435,7 @@ TN_API tn_tensor *tn_triu_inplace_at(const char *file, int line, const tn_triu_a
 TN_USE_RESULT TN_API tn_tensor *tnp_triu(tn_tensor *self, int64_t diagonal);
 TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal);
 #ifndef __cplusplus
-#define tn_triu(...) TNI_CALL(tn_triu, .self = __VA_ARGS__)
+#define tn_triu(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_triu, .self = __VA_ARGS__))
 #define tn_triu_(...) TNI_CALL_AS(tn_triu_inplace_at, tn_triu_args, .self = __VA_ARGS__)
 #endif
 
@@ -454,7 +454,7 @@ typedef struct tn_cat_args {
 TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim);
 #ifndef __cplusplus
-#define tn_cat(...) TNI_CALL(tn_cat, .tensors = __VA_ARGS__)
+#define tn_cat(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_cat, .tensors = __VA_ARGS__))
 #endif
 
 /* Tensors of one shape, one behind the other along a new dimension.
@@ -470,7 +470,7 @@ typedef struct tn_stack_args {
 TN_API tn_tensor *tn_stack_at(const char *file, int line, const tn_stack_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #ifndef __cplusplus
-#define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
+#define tn_stack(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_stack, .tensors = __VA_ARGS__))
 #endif
 
 /* self repeated repeats[i] times along dimension i; more repeats than dimensions add
@@ -487,7 +487,8 @@ typedef struct tn_repeat_args {
 TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
 #ifndef __cplusplus
-#define tn_repeat(self_, ...) TNI_CALL(tn_repeat, .self = self_, .repeats = __VA_ARGS__)
+#define tn_repeat(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_repeat, .self = self_, \
+    .repeats = __VA_ARGS__))
 #endif
 
 /* A copy with the order of elements reversed along the given dimensions.
@@ -503,7 +504,8 @@ typedef struct tn_flip_args {
 TN_API tn_tensor *tn_flip_at(const char *file, int line, const tn_flip_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims);
 #ifndef __cplusplus
-#define tn_flip(self_, ...) TNI_CALL(tn_flip, .self = self_, .dims = __VA_ARGS__)
+#define tn_flip(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_flip, .self = self_, \
+    .dims = __VA_ARGS__))
 #endif
 
 /* Elements moved by shifts[i] places along dims[i]; those that leave at one end come in at the
@@ -521,8 +523,8 @@ typedef struct tn_roll_args {
 TN_API tn_tensor *tn_roll_at(const char *file, int line, const tn_roll_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
 #ifndef __cplusplus
-#define tn_roll(self_, ...) TNI_CALL(tn_roll, .dims = TN_EMPTY_DIMS, .self = self_, \
-    .shifts = __VA_ARGS__)
+#define tn_roll(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_roll, \
+    .dims = TN_EMPTY_DIMS, .self = self_, .shifts = __VA_ARGS__))
 #endif
 
 /* --- pieces of a tensor along a dimension, one or a list of them, as views --- */
@@ -735,9 +737,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tenso
     tn_ints size, tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
     bool accumulate);
 #ifndef __cplusplus
-#define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
-    .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .src = src_, \
-    .size = size_, .stride = __VA_ARGS__)
+#define tn_as_strided_scatter(self_, src_, size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_as_strided_scatter, .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, \
+    .self = self_, .src = src_, .size = size_, .stride = __VA_ARGS__))
 #endif
 
 /* A view of the same memory without history: gradients do not flow through it to self.
