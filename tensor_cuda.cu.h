@@ -15557,21 +15557,25 @@ static void random_go(const tn_frame *f, tnc_drawing *d) {
     const tn_operand out = tn_operand_of(f->out[0]);
     if (!out.numel) return;
     d->draw = tn_draw_next(f);
+    const bool parts = out.dtype == TN_C64 || out.dtype == TN_C128;
     d->to = out.at;
-    d->n = out.numel;
-    d->dtype = out.dtype;
-    d->bytes = out.bytes;
-    d->whole = random_is(typename Make::V(), out.dtype) && (uintptr_t)out.at % 16 == 0;
+    d->n = parts ? out.numel * 2 : out.numel;
+    d->dtype = out.dtype == TN_C64 ? (int)TN_F32 : out.dtype == TN_C128 ? (int)TN_F64 : out.dtype;
+    d->bytes = parts ? out.bytes / 2 : out.bytes;
+    d->whole = random_is(typename Make::V(), d->dtype) && (uintptr_t)out.at % 16 == 0;
     TNC_LAUNCH_PLAIN((tnc_draw_kernel<Make>),
-                     tnc_blocks((out.numel + Make::each - 1) / Make::each, TNC_THREADS),
+                     tnc_blocks((d->n + Make::each - 1) / Make::each, TNC_THREADS),
                      TNC_THREADS, tnc_stream(f), *d);
 }
 
+static bool random_in_doubles(const tn_frame *f) {
+    return tn_dtype_of(f->out[0]) == TN_F64 || tn_dtype_of(f->out[0]) == TN_C128;
+}
 static void random_uniform_in(const tn_frame *f, double from, double to) {
     tnc_drawing d = {};
     d.a = from;
     d.b = to;
-    if (tn_dtype_of(f->out[0]) == TN_F64)
+    if (random_in_doubles(f))
         random_go<tnc_uniform_f64>(f, &d);
     else
         random_go<tnc_uniform_f32>(f, &d);
@@ -15580,7 +15584,8 @@ static void random_normal_of(const tn_frame *f, double mean, double std) {
     tnc_drawing d = {};
     d.a = mean;
     d.b = std;
-    if (tn_dtype_of(f->out[0]) == TN_F64)
+    if (tn_dtype_of(f->out[0]) == TN_C64 || tn_dtype_of(f->out[0]) == TN_C128) d.b /= sqrt(2.0);
+    if (random_in_doubles(f))
         random_go<tnc_normal_f64>(f, &d);
     else
         random_go<tnc_normal_f32>(f, &d);

@@ -4343,8 +4343,9 @@ static const char *const py_docs_comment[] = {
     "The transpose of a matrix; vectors and 0-dim tensors stay as they are. A view.\n"
     "self (n, m) -> (m, n)",
     /* take_along_dim */
-    "gather, but all dimensions except dim broadcast. Without dim it takes from the flattened tensor.\n"
-    "With the result of argsort as indices it gives the sorted tensor.\n"
+    "gather, but negative indices count from the end, and all dimensions except dim broadcast. Without\n"
+    "dim it takes from the flattened tensor. With the result of argsort as indices it gives the sorted\n"
+    "tensor.\n"
     "self (5, 3), indices (2, 3) -> (2, 3)",
     /* tan */
     "The tangent of self in radians.\n"

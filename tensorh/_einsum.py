@@ -121,6 +121,8 @@ def _pair(la, a, lb, b, later, size):
     b = _ordered(lb, b, batch + inner + rb)
     na, nb, n = len(batch), len(batch) + len(ra), prod(a.shape[len(batch) + len(ra) :])
     shape = [*a.shape[:nb], *b.shape[na + len(inner) :]]
+    if a.dtype is not b.dtype:  # a sum of small integers is an int64
+        a, b = (x.to(_C.promote_types(a.dtype, b.dtype)) for x in (a, b))
     m = _C.bmm(
         a.reshape(prod(a.shape[:na]), prod(a.shape[na:nb]), n),
         b.reshape(prod(b.shape[:na]), n, prod(b.shape[na + len(inner) :])),

@@ -55,11 +55,10 @@ LEFT_OUT_OF = {
     "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
         (r"Container|NLLLoss2d|CrossMapLRN2d|RNN(Cell)?Base", "deprecated, or a base"),
-        (r"factory_kwargs|LinearCrossEntropyOptions|grad", _INSIDE),
+        (r"factory_kwargs|grad", _INSIDE),
         (r"intrinsic|qat", "left to the kernels that need it"),
     ),
     "torch.nn.functional": (
-        (r"upsample\w*", "torch has deprecated it: interpolate"),
         (r"BroadcastingList\d|GRID_SAMPLE_\w+|ScalingType|SwizzleType|TYPE_CHECKING|Tensor|"
          r"reproducibility_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
          r"native_\w+", _INSIDE),

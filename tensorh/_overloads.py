@@ -244,6 +244,54 @@ def linspace(
     return r.requires_grad_() if requires_grad else r
 
 
+@_for("logspace")
+def logspace(start, end, steps, base=10.0, **options):
+    if not isinstance(start, Tensor) and not isinstance(end, Tensor):
+        return NotImplemented
+    for name, x in ("start", start), ("end", end):
+        if isinstance(x, Tensor) and x.dim():
+            raise RuntimeError(
+                "logspace only supports 0-dimensional start and end tensors, but got "
+                f"{name} with {x.dim()} dimension(s)."
+            )
+    start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
+    return _C.logspace(start, end, steps, base, **options)
+
+
+@_for("masked_select")
+def masked_select(input, mask, *, out):
+    return _written(out, _row("masked_select")(input, mask), "masked_select")
+
+
+@_for("linalg_matrix_rank")
+def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    if not any(isinstance(x, Tensor) for x in (tol, atol, rtol)):
+        return NotImplemented
+    atol = tol if atol is None else atol
+    linalg = _C._spaces["linalg"]
+    values = linalg["eigvalsh"](A).abs() if hermitian else linalg["svdvals"](A)
+    if not values.shape[-1]:
+        return values.sum(-1, dtype=_C.int64)
+    largest = values.amax(-1)
+    if rtol is None:
+        from ._functions.dtypes import finfo
+
+        none = finfo(values.dtype).eps * max(A.shape[-2:])
+        rtol = none if atol is None else _C.where(_C.as_tensor(atol) > 0, 0.0, none)
+    bound = _C.maximum(_C.as_tensor(0.0 if atol is None else atol), largest * rtol)
+    r = (values > bound.unsqueeze(-1)).sum(-1)
+    return r if out is None else _written(out, r, "linalg.matrix_rank")
+
+
+@_for("narrow")
+def narrow(input, dim, start, length):
+    if not isinstance(start, Tensor):
+        return NotImplemented
+    if start.dim() or start.is_floating_point() or start.is_complex() or start.dtype is _C.bool:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return _row("narrow")(input, dim, start.item(), length)
+
+
 _BOUNDS = (Tensor, int, float, type(None))
 
 
@@ -436,7 +484,7 @@ for _name in (
 _OF_NUMBERS = {
     "addmm", "addmm_", "full", "linspace", "meshgrid", "empty", "add", "sub", "mul", "div",
     "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-    "bitwise_right_shift",
+    "bitwise_right_shift", "logspace",
 }  # fmt: skip
 
 

@@ -27,12 +27,17 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None
     rows, columns = (d % x.dim() for d in dim)
     first, second = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = x.abs().sum(first, keepdim=True)
+    if ord > 0 and not sums.shape[second]:
+        r = sums.sum(second, True)  # of nothing: 0
+        return r if keepdim else r.squeeze((rows, columns))
     r = sums.amax(second, True) if ord > 0 else sums.amin(second, True)
     return r if keepdim else r.squeeze((rows, columns))
 
 
 def _of_singular_values(x, ord, dim, keepdim):
     values = _C._spaces["linalg"]["svdvals"](x.movedim(dim, (-2, -1)))
+    if ord == 2 and not values.shape[-1]:
+        ord = "nuc"  # of nothing: 0
     r = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
     if keepdim:
         for d in sorted(d % x.dim() for d in dim):
@@ -103,11 +108,16 @@ def vecdot(x: Tensor, y: Tensor, *, dim=-1):
 @with_out
 def cross(input: Tensor, other: Tensor, *, dim=-1):
     """Cross products of vectors of length 3 along dim."""
-    a, b = broadcast_tensors(input, other) if input.shape != other.shape else (input, other)
-    if a.shape[dim] != 3:
+    if input.dim() != other.dim():
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]}"
+            "linalg.cross: inputs must have the same number of dimensions."
         )
+    if 3 not in (input.shape[dim], other.shape[dim]) or input.shape[dim] != other.shape[dim]:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. "
+            f"Got {input.shape[dim]} and {other.shape[dim]}"
+        )
+    a, b = broadcast_tensors(input, other) if input.shape != other.shape else (input, other)
     return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
 
 
@@ -117,7 +127,7 @@ def vander(x: Tensor, *, N=None):
     n = N if N is not None else x.shape[-1] if x.dim() else 1
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
-    return x.unsqueeze(-1) ** _C.arange(n)
+    return (x if x.dim() else x.reshape(1)).unsqueeze(-1) ** _C.arange(n)
 
 
 @function

@@ -145,7 +145,11 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (info->category == TNI_CAT_BOOL && kinds & TN_GIVES_BOOL && kinds & TNI_KINDS_I)
         return TN_U8;
     if (info->category == TNI_CAT_BOOL && kinds & TN_COUNTS_BOOL) return TN_I64;
-    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
+    /* So does equality of what is only kept: modulo 2^64 no two of them become one. */
+    if (!info->computes && info->category < TNI_CAT_FLOAT && kinds & TN_GIVES_BOOL &&
+        kinds & TNI_KINDS_I && kinds & TNI_KINDS_C)
+        return TN_I64;
+    if (info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
         kinds & TNI_KINDS_F && !(kinds & TN_FLOATS_ONLY))
         return promote_only_numbers(f->in, f->nin) ? TN_F64
                                                    : tni_tensors(f->block->context)->default_dtype;

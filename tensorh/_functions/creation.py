@@ -136,7 +136,10 @@ def _is_buffer(obj):
 
 
 @function
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, out=None):
+def normal(
+    mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, out=None, layout=None,
+    pin_memory=False, requires_grad=False,
+):  # fmt: skip
     """Normal random numbers of that mean and standard deviation, which may be tensors."""
     if size is not None:
         r = _C.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
@@ -146,11 +149,15 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         raise TypeError("normal(): arguments 'mean' and 'std' must be Tensor or float")
     else:
         a, b = _alike(_tensor_of(mean, std), _tensor_of(std, mean))
-        if not (b >= 0).all():
+        if b.is_complex():
+            if isinstance(std, Tensor):
+                raise RuntimeError("normal expects standard deviation to be non-complex")
+        elif not (b >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
         r = _C.empty(a.shape, dtype=a.dtype).normal_(generator=generator) * b + a
         r = r.to(a.dtype)
-    return r if out is None else written(out, r, "normal")
+    r = r if out is None else written(out, r, "normal")
+    return r.requires_grad_() if requires_grad else r
 
 
 def _tensor_of(x, like):

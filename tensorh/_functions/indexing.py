@@ -107,9 +107,18 @@ def index_fill(input, dim, index: Tensor, value):
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.dim()} dimension(s)."
         )
+    if isinstance(value, Tensor) and value.requires_grad:
+        return _filled(input, dim, index, value)  # each place counts once
     r = input.clone()
     (r if r.dim() else r.reshape(1)).movedim(dim, 0)[index] = value
     return r
+
+
+def _filled(input, dim, index, value):
+    here = _C.zeros(input.shape[dim] if input.dim() else 1, dtype=_C.bool, device=input.device)
+    here[index] = True
+    shape = [-1 if d == dim else 1 for d in range(input.dim())]
+    return _C.where(here.reshape(shape), value.to(input.dtype), input)
 
 
 @method

@@ -64,6 +64,9 @@ def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
     dtype = promote_types(input.dtype, product.dtype)
     _check_factor("beta", beta, dtype)
     _check_factor("alpha", alpha, dtype)
+    if dtype is _C.bool:
+        product = product & (alpha != 0)
+        return product | input if beta != 0 else product | _C.zeros_like(input)
     return _plus(input, product, beta, alpha)
 
 
@@ -82,7 +85,7 @@ def addbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
     input, batch1, batch2 = lower(input, batch1, batch2)
     _check_same("addbmm", input, batch1, batch2)
-    return _plus(input, _C.bmm(batch1, batch2).sum(0), beta, alpha)
+    return _plus(input, _C.bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 
 def _check_same(name, *tensors):
@@ -179,8 +182,8 @@ def _contracted(a, b, da, db):
                 f"contracted dimensions need to match, but first has size {n} in dim {i} and "
                 f"second has size {m} in dim {j}"
             )
-        a = a.sum(i, keepdim=True) if m == 1 != n else a
-        b = b.sum(j, keepdim=True) if n == 1 != m else b
+        a = a.sum(i, keepdim=True, dtype=a.dtype) if m == 1 != n else a
+        b = b.sum(j, keepdim=True, dtype=b.dtype) if n == 1 != m else b
     return a, b
 
 

@@ -65,7 +65,7 @@ def diff(input, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     if not input.dim():
         raise RuntimeError("diff expects input to be at least one-dimensional")
     dim = _dim(dim, input.dim())
-    parts = [t for t in (prepend, input, append) if t is not None]
+    parts = [t for t in (prepend, input, append) if t is not None] if n else [input]
     r = _C.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, r.shape[dim])):
         a, b = r.narrow(dim, 1, r.shape[dim] - 1), r.narrow(dim, 0, r.shape[dim] - 1)

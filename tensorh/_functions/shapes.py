@@ -38,6 +38,8 @@ def reshape_as(self, other: Tensor):
 def sum_to_size(self, *size):
     """Summed to a size from which self broadcasts."""
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    if not size:
+        return self.sum()
     lead = self.dim() - len(size)
     kept = self.shape[max(lead, 0) :]
     if lead < 0 or any(n not in (1, have) for n, have in zip(size, kept, strict=True)):
@@ -81,6 +83,8 @@ def rot90(input, k=1, dims=(0, 1)):
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     a, b = dims
+    if input.dim() < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
     if _dim(a, input.dim()) == _dim(b, input.dim()):
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"

@@ -20,6 +20,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name == "LinearCrossEntropyOptions":
+        from ._losses import LinearCrossEntropyOptions
+
+        return LinearCrossEntropyOptions
     if name == "DataParallel":  # torch has it here, too
         from .parallel import DataParallel
 

@@ -1,6 +1,7 @@
 """The losses of torch.nn.functional: rows of the library under torch's older options, too."""
 
 import warnings
+from dataclasses import dataclass
 
 from .. import _C
 
@@ -315,6 +316,17 @@ def multilabel_soft_margin_loss(
     return _C.multilabel_soft_margin_loss(input, target, weight, reduction)
 
 
+@dataclass(slots=True, frozen=True)
+class LinearCrossEntropyOptions:
+    """How torch divides the work, which has no part in the result."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: object = None
+
+
 def linear_cross_entropy(
     input,
     linear_weight,
@@ -328,8 +340,8 @@ def linear_cross_entropy(
     options=None,
 ):
     """cross_entropy of linear(input, linear_weight, linear_bias)."""
-    if options is not None:
-        raise NotImplementedError("linear_cross_entropy: options is supported as None alone")
+    if not isinstance(options, (LinearCrossEntropyOptions, type(None))):
+        raise TypeError("linear_cross_entropy: options is a LinearCrossEntropyOptions or None")
     return _C.linear_cross_entropy(
         input,
         linear_weight,

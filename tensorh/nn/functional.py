@@ -32,6 +32,8 @@ from ._losses import (  # noqa: F401
     triplet_margin_with_distance_loss,
 )
 from ._pooling import (  # noqa: F401
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d,
@@ -275,6 +277,8 @@ def embedding(
     sparse=False,
 ):
     """Rows of weight by number."""
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
     rows = weight.shape[0]
@@ -361,8 +365,9 @@ def interpolate(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
             "tensor as input"
         )
-    return _C.interpolate(
-        input,
+    bytes_ = isinstance(input, _C.Tensor) and input.dtype is _C.uint8
+    r = _C.interpolate(
+        input.float() if bytes_ else input,
         size,
         scale_factor,
         mode.replace("-", "_"),
@@ -370,6 +375,30 @@ def interpolate(
         bool(recompute_scale_factor),
         antialias,
     )
+    return r.round().clamp(0, 255).to(_C.uint8) if bytes_ else r
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate, which torch recommends instead."""
+    _deprecated("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate with mode="nearest"."""
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate with mode="bilinear" and align_corners=True."""
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def _deprecated(name):
+    text = "`nn.functional.{}` is deprecated. Use `nn.functional.interpolate` instead."
+    warnings.warn(text.format(name), stacklevel=3)
 
 
 def _corners(align_corners):

@@ -69,3 +69,19 @@ def test_gradients_go_to_the_chosen_elements():
     y.sum().backward()
     assert x.grad.sum() == y.numel()
     assert x.grad.flatten(2).gather(2, at.flatten(2)).eq(1).all()
+
+
+def test_sizes_that_stay_and_bytes():
+    x = torch.rand(2, 3, 8, 6)
+    assert F.adaptive_avg_pool2d(x, (None, 4)).shape == (2, 3, 8, 4)
+    with pytest.raises(ValueError, match="at least 3"):
+        F.adaptive_avg_pool2d(x[0, 0], (2, 2))
+    y = (x * 255).to(torch.uint8)
+    assert F.interpolate(y, (4, 3)).tolist() == y[:, :, ::2, ::2].tolist()
+    assert F.interpolate(y, scale_factor=1.5, mode="bilinear").dtype is torch.uint8
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert torch.equal(F.upsample_nearest(x, (4, 3)), F.interpolate(x, (4, 3)))
+    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)
+    input, weight, target = torch.rand(4, 3), torch.rand(5, 3), torch.tensor([0, 4, 2, 1])
+    loss = F.linear_cross_entropy(input, weight, target, options=options)
+    assert torch.equal(loss, F.linear_cross_entropy(input, weight, target))

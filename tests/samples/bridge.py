@@ -1,5 +1,6 @@
 """Brings samples, functions and results of torch to tensorh and back, within one process."""
 
+import dataclasses
 import functools
 import types
 
@@ -79,6 +80,9 @@ class Bridge:
             return {k: self(v) for k, v in value.items()}
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))
+        if isinstance(value, torch.nn.LinearCrossEntropyOptions):
+            fields = [self(getattr(value, f.name)) for f in dataclasses.fields(value)]
+            return th.nn.LinearCrossEntropyOptions(*fields)
         if isinstance(value, torch.nn.Module):
             return self.named("nn." + type(value).__name__)()
         if isinstance(value, functools.partial):

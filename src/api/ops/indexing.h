@@ -236,8 +236,9 @@ TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *inde
     tn_scatter_add_args, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
 
-/* gather, but all dimensions except dim broadcast. Without dim it takes from the flattened tensor.
- * With the result of argsort as indices it gives the sorted tensor.
+/* gather, but negative indices count from the end, and all dimensions except dim broadcast. Without
+ * dim it takes from the flattened tensor. With the result of argsort as indices it gives the sorted
+ * tensor.
  *   schema  take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
  *   shapes  self (5, 3), indices (2, 3) -> (2, 3)
  *   example tn_take_along_dim(x, tn_argsort(x), .dim = -1) */

@@ -10,7 +10,9 @@
 /* The smallest integer k with k / 2^53 >= p: a draw of 53 bits below k is a u below p. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
 
-static bool bernoulli_check(tn_frame *f) { return tni_random_self(f, f->in[0]->numel != 0); }
+static bool bernoulli_check(tn_frame *f) {
+    return tni_random_self(f, f->in[0]->numel ? TNI_RANDOM_FLOATS : TNI_RANDOM_ANY);
+}
 /* The probabilities are data: all are checked before one number is drawn. */
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
@@ -78,7 +80,7 @@ static bool random_probability(tn_frame *f, double p) {
 
 static bool bernoulli_float_check(tn_frame *f) {
     TN_ARGS(bernoulli_float, a, f);
-    return random_probability(f, a->p) && tni_random_self(f, false);
+    return random_probability(f, a->p) && tni_random_self(f, TNI_RANDOM_ANY);
 }
 static void bernoulli_float_run(tn_frame *f) {
     TN_ARGS(bernoulli_float, a, f);

@@ -11,31 +11,32 @@
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
 
+/* Whether numbers of these kinds are drawn in a dtype. */
+static bool random_takes(tn_frame *f, int dtype, int kinds) {
+    const tni_dtype_info *info = tni_dtype(dtype);
+    const bool wide = tni_is_complex(dtype);
+    if (kinds != TNI_RANDOM_ANY && (!info->computes || !(tni_is_float(dtype) || wide)))
+        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", info->text);
+    if (!info->computes || (wide && kinds != TNI_RANDOM_COMPLEX))
+        return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported", info->text);
+    return true;
+}
+
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
-                            bool floating) {
+                            int kinds) {
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
-    if (floating && (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes))
-        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
-                       tni_dtype((int)dtype)->text);
-    if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported",
-                       tni_dtype((int)dtype)->text);
+    if (!random_takes(f, (int)dtype, kinds)) return false;
     /* 0: the CPU, where a call without tensors begins */
     if (device == TN_NO_DEVICE) device = tni_state(f->block)->device;
     return tni_sizes_given(f, size, "size") && (!device || tni_frame_place(f, device)) &&
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-TN_PRIV bool tni_random_self(tn_frame *f, bool floating) {
+TN_PRIV bool tni_random_self(tn_frame *f, int kinds) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     /* Draws are floating numbers, or integers that the dtype can compute with. */
-    if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
-        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
-                       tni_dtype(self->dtype)->text);
-    if (!tni_dtype(self->dtype)->computes || tni_is_complex(self->dtype))
-        return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported",
-                       tni_dtype(self->dtype)->text);
+    if (!random_takes(f, self->dtype, kinds)) return false;
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
     tni_like_strides(&s, &self, 1);
@@ -101,10 +102,20 @@ static void random_below(char *at, int dtype, double from, double to, int64_t n)
     }
 }
 
+/* The result itself; of complex numbers its real and imaginary parts, one after the other. */
+static tn_tensor *random_parts(tn_tensor *parts, tn_tensor *t) {
+    if (!tni_is_complex(t->dtype)) return t;
+    *parts = *t;
+    parts->dtype = t->dtype == TN_C64 ? TN_F32 : TN_F64;
+    parts->numel = t->numel * 2;
+    parts->offset = t->offset * 2;
+    return parts;
+}
+
 /* Fills out[0] with uniform numbers in [from, to): floats of 24 random bits, doubles of 53, half
  * types from floats. */
 static void random_uniform(tn_frame *f, double from, double to) {
-    tn_tensor *t = f->out[0];
+    tn_tensor parts, *t = random_parts(&parts, f->out[0]);
     char *at;
     if (!t->numel) return;
     at = tni_bytes_at(t);
@@ -135,7 +146,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
 
 static bool rand_check(tn_frame *f) {
     TN_ARGS(rand, a, f);
-    return tni_random_new(f, a->size, a->dtype, a->device, true);
+    return tni_random_new(f, a->size, a->dtype, a->device, TNI_RANDOM_COMPLEX);
 }
 static void rand_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* Random numbers, uniform in [0, 1). */
@@ -144,10 +155,11 @@ TN_OPERATOR(rand,
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_rand(TN_DIMS(2, 3))"), .forms = TN_OUT,
             .check = rand_check, .run = rand_run,
-            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] "
+            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=complex64 | [5] "
+                      "dtype=complex128 | [5] dtype=float16 | [5000] "
                       "dtype=bfloat16")
 
-static bool rand_like_check(tn_frame *f) { return tni_random_self(f, true); }
+static bool rand_like_check(tn_frame *f) { return tni_random_self(f, TNI_RANDOM_COMPLEX); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* Uniform random numbers in [0, 1), with self's sizes and dtype. */
 TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor",
@@ -159,7 +171,7 @@ static bool uniform_check(tn_frame *f) {
     TN_ARGS(uniform, a, f);
     if (!(a->from <= a->to))
         return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
-    return tni_random_self(f, true);
+    return tni_random_self(f, TNI_RANDOM_COMPLEX);
 }
 static void uniform_run(tn_frame *f) {
     TN_ARGS(uniform, a, f);
@@ -171,7 +183,7 @@ TN_OPERATOR(
     "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
     TN_DOC(.shapes = "self (*) -> self", .example = "tn_uniform_(x, .from = -1, .to = 1)"),
     .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = tni_random_zero_grad,
-    .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
+    .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | () | (5):c128")
 
 /* --- normal ----------------------------------------------------------------------------------- */
 
@@ -239,14 +251,12 @@ static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, floa
     tni_lanes_save(at + (n - 16) * 2, 2, dtype, tile, TN_F32, 16);
 }
 
-/* Fills out[0] with normal numbers. Which way is taken, and so which numbers come, depends on size,
+/* Fills t with normal numbers. Which way is taken, and so which numbers come, depends on size,
  * dtype and layout as in torch. */
-static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) {
-    tn_tensor *t = f->out[0];
-    char *at;
+static void random_gauss_in(tn_frame *f, const tn_tensor *t, double mean, double std,
+                            bool contiguous) {
+    char *at = tni_bytes_at(t);
     int64_t bytes = tni_dtype_size(t);
-    if (!t->numel) return;
-    at = tni_bytes_at(t);
     if (t->numel < 16 || !contiguous) {
         /* Few elements, or strides that torch's blocks do not serve: one draw after the other. */
         TNI_PATH(normal_one_by_one);
@@ -263,9 +273,16 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
     }
 }
 
+/* Fills out[0] with normal numbers; of complex ones each part has half of the variance, and the
+ * mean, as torch's. */
+static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) {
+    tn_tensor parts, *t = random_parts(&parts, f->out[0]);
+    if (t->numel) random_gauss_in(f, t, mean, t == &parts ? std / sqrt(2.0) : std, contiguous);
+}
+
 static bool randn_check(tn_frame *f) {
     TN_ARGS(randn, a, f);
-    return tni_random_new(f, a->size, a->dtype, a->device, true);
+    return tni_random_new(f, a->size, a->dtype, a->device, TNI_RANDOM_COMPLEX);
 }
 static void randn_run(tn_frame *f) { random_gauss(f, 0, 1, true); }
 /* Normal random numbers with mean 0 and standard deviation 1. */
@@ -274,10 +291,11 @@ TN_OPERATOR(randn,
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_randn(TN_DIMS(2, 3))"), .forms = TN_OUT,
             .check = randn_check, .run = randn_run,
-            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] "
+            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [9] "
+                      "dtype=complex64 | [3] dtype=complex128 | [5] "
                       "dtype=float16 | [5000] dtype=bfloat16")
 
-static bool randn_like_check(tn_frame *f) { return tni_random_self(f, true); }
+static bool randn_like_check(tn_frame *f) { return tni_random_self(f, TNI_RANDOM_COMPLEX); }
 static void randn_like_run(tn_frame *f) {
     random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0);
 }
@@ -290,7 +308,7 @@ TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -
 static bool normal_check(tn_frame *f) {
     TN_ARGS(normal, a, f);
     if (!(a->std >= 0)) return tn_fail(f, TN_INVALID, "std (%g) is negative", a->std);
-    return tni_random_self(f, true);
+    return tni_random_self(f, TNI_RANDOM_COMPLEX);
 }
 static void normal_run(tn_frame *f) {
     TN_ARGS(normal, a, f);
@@ -302,14 +320,14 @@ TN_OPERATOR(
     "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
     TN_DOC(.shapes = "self (*) -> self", .example = "tn_normal_(x, .std = 0.02)"),
     .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = tni_random_zero_grad,
-    .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
+    .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | () | (9):c64 1.0 0.5")
 
 /* --- exponential, cauchy, geometric, log_normal ----------------------------------------------- */
 
 static bool exponential_check(tn_frame *f) {
     TN_ARGS(exponential, a, f);
     if (!(a->lambd > 0)) return tn_fail(f, TN_INVALID, "lambd (%g) is not positive", a->lambd);
-    return tni_random_self(f, true);
+    return tni_random_self(f, TNI_RANDOM_FLOATS);
 }
 /* Fills out[0] tile by tile: `draw` makes n doubles, which are rounded to the dtype. */
 static void random_tiles(tn_frame *f, void (*draw)(tn_frame *f, double *to, int64_t n)) {
@@ -347,7 +365,7 @@ static bool cauchy_check(tn_frame *f) {
     TN_ARGS(cauchy, a, f);
     if (!(a->sigma > 0))
         return tn_fail(f, TN_INVALID, "cauchy_ expects sigma > 0.0, but found sigma=%g", a->sigma);
-    return tni_random_self(f, true);
+    return tni_random_self(f, TNI_RANDOM_FLOATS);
 }
 /* The inverse of the distribution function, in double. */
 static void cauchy_draw(tn_frame *f, double *to, int64_t n) {
@@ -371,7 +389,7 @@ static bool geometric_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "geometric_ expects p to be in (0, 1), but got p=%g", a->p);
     if (f->in[0]->dtype == TN_BOOL)
         return tn_fail(f, TN_UNSUPPORTED, "geometric_ is not implemented for bool");
-    return tni_random_self(f, false);
+    return tni_random_self(f, TNI_RANDOM_ANY);
 }
 /* The inverse of the distribution function: the first trial whose chance u does not exceed. */
 static void geometric_draw(tn_frame *f, double *to, int64_t n) {
@@ -391,7 +409,7 @@ static bool log_normal_check(tn_frame *f) {
     TN_ARGS(log_normal, a, f);
     if (!(a->std > 0))
         return tn_fail(f, TN_INVALID, "log_normal_ expects std > 0.0, but found std=%g", a->std);
-    return tni_random_self(f, true);
+    return tni_random_self(f, TNI_RANDOM_FLOATS);
 }
 /* Normal numbers one by one, of any size and layout, as torch draws them for this row. */
 static void log_normal_draw(tn_frame *f, double *to, int64_t n) {

@@ -13,12 +13,14 @@ TNI_INLINE bool tni_random_stopped(int64_t i) {
     return !(i & (TNI_RANDOM_BLOCK - 1)) && tni_stopped();
 }
 
-/* Announces a new tensor for random numbers; `floating`: of a floating dtype alone. */
+/* Of which dtypes: of every one but complex ones, of floating ones, of these and complex ones. */
+enum { TNI_RANDOM_ANY, TNI_RANDOM_FLOATS, TNI_RANDOM_COMPLEX };
+/* Announces a new tensor for random numbers of these kinds. */
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
-                            bool floating);
+                            int kinds);
 /* Announces a result like self, in place or new: dense, in self's order of dimensions, so that
  * elements can be drawn in the order of memory. */
-TN_PRIV bool tni_random_self(tn_frame *f, bool floating);
+TN_PRIV bool tni_random_self(tn_frame *f, int kinds);
 /* What was overwritten has no part in the result. */
 TN_PRIV void tni_random_zero_grad(tn_gradient *g);
 /* A double in [0, 1) of 53 random bits, as torch's. */

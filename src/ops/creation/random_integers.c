@@ -32,7 +32,7 @@ static uint64_t random_most(int dtype) {
     if (info->digits) return ((uint64_t)1 << info->digits) + 1;
     return dtype == TN_BOOL ? 2 : (uint64_t)1 << (info->bytes * 8 - info->is_signed);
 }
-static bool random_check(tn_frame *f) { return tni_random_self(f, false); }
+static bool random_check(tn_frame *f) { return tni_random_self(f, TNI_RANDOM_ANY); }
 static void random_run(tn_frame *f) { random_integers(f); }
 /* Fills self with random integers from 0 to the largest that its dtype can hold. For floating
  * dtypes the largest is that up to which they hold all integers exactly. */
@@ -63,7 +63,7 @@ static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, 
                        (long long)high);
     if (!random_holds(f, dtype ? (int)dtype : TN_I64, low, high - 1, "low or high - 1"))
         return false;
-    return tni_random_new(f, size, dtype ? dtype : TN_I64, device, false);
+    return tni_random_new(f, size, dtype ? dtype : TN_I64, device, TNI_RANDOM_ANY);
 }
 
 static bool randint_check(tn_frame *f) {
@@ -105,7 +105,7 @@ static bool randperm_check(tn_frame *f) {
     if (a->dtype == TN_F16 && a->n > 2049)
         return tn_fail(f, TN_INVALID, "n must be at most 2049 for float16");
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
-    return tni_random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
+    return tni_random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, TNI_RANDOM_ANY);
 }
 /* torch draws 64 bits for dtypes of 8 bytes and for ranges from 2^28 on, else 32. The range is
  * unsigned, since high - low may exceed int64_t. */

@@ -8,6 +8,7 @@
 #include "../../cpu/walk.h"
 #include "../shape/copy.h"
 #include "../shape/geometry.h"
+#include "../../api/ops/elementwise.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
@@ -38,14 +39,15 @@ static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t,
 TN_PRIV bool tni_gather_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0], *index = f->in[1];
     TN_NOTE(tni_dim_note, note, f);
-    if (!tni_dim_of(f, self->ndim, dim, &note->dim) || !tni_index_dtype(f, index, name))
-        return false;
+    if (!tni_dim_of(f, self->ndim, dim, &note->dim)) return false;
+    if (index->numel && !tni_index_dtype(f, index, name)) return false;
     return gather_fits(f, index, self, note->dim, "self");
 }
 TN_PRIV bool tni_gather_look(tn_frame *f) {
     tn_tensor *self = f->in[0];
     TN_NOTE(tni_dim_note, note, f);
-    return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
+    return tni_index_range_or(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim,
+                              TN_INVALID);
 }
 TN_PRIV void tni_gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
                              int64_t *stride) {
@@ -241,6 +243,11 @@ TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor
                       "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
 
+/* Indices of a dimension of size n, where negative ones count from the end. */
+static tn_tensor *take_from_end(tn_tensor *index, int64_t n) {
+    if (!index || !tni_is_index(index)) return index;
+    return tnp_add(index, tnp_mul_scalar(tnp_lt_scalar(index, tn_int(0)), tn_int(n)), 1);
+}
 static bool take_along_dim_compose(tn_frame *f) {
     TN_ARGS(take_along_dim, a, f);
     static const int64_t all[1] = {-1};
@@ -251,6 +258,7 @@ static bool take_along_dim_compose(tn_frame *f) {
     if (a->dim == TN_NONE) {
         self = tnp_reshape(self, tni_ints(all, 1));
         index = tnp_reshape(index, tni_ints(all, 1));
+        index = take_from_end(index, self ? self->numel : 0);
         return self && index && (f->out[0] = tnp_gather(self, 0, index, false)) != NULL;
     }
     if (self->ndim != index->ndim)
@@ -279,10 +287,12 @@ static bool take_along_dim_compose(tn_frame *f) {
         self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
         index = tnp_expand(index, tni_ints(i.size, i.ndim), false);
     }
+    index = take_from_end(index, self ? self->size[d] : 0);
     return self && index && (f->out[0] = tnp_gather(self, d, index, false)) != NULL;
 }
-/* gather, but all dimensions except dim broadcast. Without dim it takes from the flattened tensor.
- * With the result of argsort as indices it gives the sorted tensor. */
+/* gather, but negative indices count from the end, and all dimensions except dim broadcast. Without
+ * dim it takes from the flattened tensor. With the result of argsort as indices it gives the sorted
+ * tensor. */
 TN_OPERATOR(
     take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     TN_DOC(.shapes = "self (5, 3), indices (2, 3) -> (2, 3)",

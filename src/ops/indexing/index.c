@@ -23,6 +23,10 @@ TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *na
 
 TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
                              int d) {
+    return tni_index_range_or(f, index, low, size, d, TN_INDEX);
+}
+TN_PRIV bool tni_index_range_or(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
+                                int d, tn_code code) {
     tni_walk w;
     if (index->numel == 0) return true;
     /* All indices are read before anything is written, so a failed call has changed nothing. */
@@ -31,7 +35,7 @@ TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, i
         for (int64_t i = 0; i < w.n; i++) {
             int64_t v = tni_index_at(w.at[0] + i * w.row[0], index->dtype);
             if (v < low || v >= size)
-                return tn_fail(f, TN_INDEX,
+                return tn_fail(f, code,
                                "index %lld is out of bounds for dimension %d with size %lld",
                                (long long)v, d, (long long)size);
         }

@@ -21,6 +21,9 @@ TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *na
 /* Whether all of index lie in [low, size); else torch's error, which names dimension d. For look.
  * */
 TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size, int d);
+/* The same with an error of this code. */
+TN_PRIV bool tni_index_range_or(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
+                                int d, tn_code code);
 
 /* Whether the element is not zero (NaN is not); and how many are, over the shape that t is
  * broadcast to. */

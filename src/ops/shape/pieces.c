@@ -196,10 +196,10 @@ TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int di
 /* --- lists of pieces -------------------------------------------------------------------------- */
 
 /* dim counted from 0; -1 with an error. */
-static int split_dim(tn_frame *f, const char *name, int64_t dim) {
+static int split_dim(tn_frame *f, const char *name, int64_t dim, tn_code code) {
     int d = -1;
     if (!f->in[0]->ndim)
-        tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
+        tn_fail(f, code, "%s expects at least a 1-dimensional tensor", name);
     else if (!tni_dim_of(f, f->in[0]->ndim, dim, &d))
         d = -1;
     return d;
@@ -237,7 +237,7 @@ static void split_give(tn_gradient *g, int64_t dim) {
 static bool split_check(tn_frame *f) {
     TN_ARGS(split, a, f);
     int64_t each = a->split_size, size;
-    const int d = split_dim(f, "split", a->dim);
+    const int d = split_dim(f, "split", a->dim, TN_INVALID);
     if (d < 0) return false;
     size = f->in[0]->size[d];
     if (each < 0)
@@ -266,7 +266,7 @@ static bool split_with_sizes_check(tn_frame *f) {
     TN_ARGS(split_with_sizes, a, f);
     int64_t sum = 0;
     char text[160];
-    const int d = split_dim(f, "split_with_sizes", a->dim);
+    const int d = split_dim(f, "split_with_sizes", a->dim, TN_INVALID);
     if (d < 0) return false;
     if (a->split_sizes.n < 0 || !a->split_sizes.at)
         return tn_fail(f, TN_INVALID, "argument 'split_sizes': expected a list");
@@ -305,7 +305,7 @@ TN_OPERATOR(split_with_sizes,
 static bool chunk_check(tn_frame *f) {
     TN_ARGS(chunk, a, f);
     int64_t size, each;
-    const int d = split_dim(f, "chunk", a->dim);
+    const int d = split_dim(f, "chunk", a->dim, TN_INVALID);
     if (d < 0) return false;
     if (a->chunks <= 0)
         return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
@@ -330,7 +330,7 @@ TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"
 static bool unbind_check(tn_frame *f) {
     TN_ARGS(unbind, a, f);
     tn_tensor *self = f->in[0];
-    const int d = split_dim(f, "unbind", a->dim);
+    const int d = split_dim(f, "unbind", a->dim, TN_INDEX);
     if (d < 0 || !tn_announce_count(f, self->size[d])) return false;
     for (int k = 0; k < f->nout; k++) {
         tni_geometry v;
