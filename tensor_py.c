@@ -3487,6 +3487,20 @@ static const char *const py_docs_comment[] = {
     "The inverses of square matrices. info is 0, or the place of the first zero pivot from 1; with\n"
     "check_errors the latter is an error.\n"
     "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+    /* linalg_ldl_factor */
+    "As linalg_ldl_factor_ex, but a block of D that is zero is an error.\n"
+    "(*, n, n) -> (*, n, n), (*, n), float32, float64 or complex",
+    /* linalg_ldl_factor_ex */
+    "A = L D L^T, with hermitian L D L^H, of symmetric matrices whose lower triangle is read, by the\n"
+    "pivoting of Bunch and Kaufman. LD has the unit lower triangular L below the blocks of 1 and 2\n"
+    "rows of D. pivots are LAPACK's: p > 0, row i was exchanged with row p - 1; two equal p < 0, the\n"
+    "rows i and i + 1 are a block, and row i + 1 was exchanged with row -p - 1. info is 0, or the\n"
+    "number of the first block that is zero, counted from 1; with check_errors the latter is an\n"
+    "error.\n"
+    "(*, n, n) -> (*, n, n), (*, n), (*), float32, float64 or complex",
+    /* linalg_ldl_solve */
+    "X of A X = B, where LD and pivots are linalg_ldl_factor of A, of the same hermitian.\n"
+    "(*, n, n), (*, n), (*, n, k) -> (*, n, k)",
     /* linalg_lstsq */
     "X that makes |self X - b| least, the shortest of these if there are several; b may be a vector.\n"
     "driver: gels (full rank), gelsy, gelsd, gelss (singular values up to rcond times the largest\n"
@@ -4723,6 +4737,9 @@ static const char *const py_docs_place[] = {
     "linalg.householder_product" /* linalg_householder_product */,
     "linalg.inv" /* linalg_inv */,
     "linalg.inv_ex" /* linalg_inv_ex */,
+    "linalg.ldl_factor" /* linalg_ldl_factor */,
+    "linalg.ldl_factor_ex" /* linalg_ldl_factor_ex */,
+    "linalg.ldl_solve" /* linalg_ldl_solve */,
     "linalg.lstsq" /* linalg_lstsq */,
     NULL /* linalg_lstsq_matrix */,
     "linalg.lu" /* linalg_lu */,

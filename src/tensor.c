@@ -127,6 +127,7 @@
 #include "cpu/matrix.c"
 #include "cpu/matrix_blocks.c"
 #include "cpu/lu.c"
+#include "cpu/ldl.c"
 #include "cpu/householder.c"
 #include "cpu/rotations.c"
 #include "cpu/tridiagonal.c"

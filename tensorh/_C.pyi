@@ -125,6 +125,13 @@ class _linalg_eigh_of_result(_NamedTuple):
 class _linalg_inv_ex_result(_NamedTuple):
     inverse: Tensor
     info: Tensor
+class _linalg_ldl_factor_result(_NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+class _linalg_ldl_factor_ex_result(_NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
 class _linalg_lstsq_result(_NamedTuple):
     solution: Tensor
     residuals: Tensor

@@ -136,7 +136,7 @@ is_anomaly_check_nan_enabled is_deterministic_algorithms_warn_only_enabled is_in
 set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
     "Tensor": "__cuda_array_interface__ grad_dtype pin_memory record_stream",
-    "torch.linalg": "ldl_factor ldl_factor_ex ldl_solve",
+    "torch.linalg": "",
     "torch.nn": "SyncBatchNorm attention",
     "torch.nn.functional": "grouped_mm",
     "torch.autograd": "graph profiler",

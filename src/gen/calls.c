@@ -3591,6 +3591,41 @@ TN_API tn_inverse_info tnp_linalg_inv_ex(tn_tensor *A, bool check_errors) {
     return tn_linalg_inv_ex_at(NULL, 0, &a);
 }
 
+TN_API tn_LD_pivots tn_linalg_ldl_factor_at(const char *file, int line,
+    const tn_linalg_ldl_factor_args *args) {
+    tn_LD_pivots r;
+    tn_call(&tni_row_linalg_ldl_factor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LD_pivots tnp_linalg_ldl_factor(tn_tensor *self, bool hermitian) {
+    const tn_linalg_ldl_factor_args a = {{NULL, NULL}, hermitian, self};
+    return tn_linalg_ldl_factor_at(NULL, 0, &a);
+}
+
+TN_API tn_LD_pivots_info tn_linalg_ldl_factor_ex_at(const char *file, int line,
+    const tn_linalg_ldl_factor_ex_args *args) {
+    tn_LD_pivots_info r;
+    tn_call(&tni_row_linalg_ldl_factor_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_LD_pivots_info tnp_linalg_ldl_factor_ex(tn_tensor *self, bool hermitian,
+    bool check_errors) {
+    const tn_linalg_ldl_factor_ex_args a = {{NULL, NULL, NULL}, hermitian, check_errors, self};
+    return tn_linalg_ldl_factor_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_ldl_solve_at(const char *file, int line,
+    const tn_linalg_ldl_solve_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_ldl_solve, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_ldl_solve(tn_tensor *LD, tn_tensor *pivots, tn_tensor *B,
+    bool hermitian) {
+    const tn_linalg_ldl_solve_args a = {NULL, hermitian, LD, pivots, B};
+    return tn_linalg_ldl_solve_at(NULL, 0, &a);
+}
+
 TN_API tn_solution_residuals_rank_singular_values tn_linalg_lstsq_at(const char *file, int line,
     const tn_linalg_lstsq_args *args) {
     tn_solution_residuals_rank_singular_values r;

@@ -89,6 +89,7 @@
 #include "../ops/linalg/eig.c"
 #include "../ops/linalg/eigh.c"
 #include "../ops/linalg/inverse.c"
+#include "../ops/linalg/ldl.c"
 #include "../ops/linalg/least_squares.c"
 #include "../ops/linalg/lu.c"
 #include "../ops/linalg/matrix_exp.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 545 };
+enum { TNI_ROW_COUNT = 548 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -535,6 +535,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_inv_ex);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_inv_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_ldl_factor);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_ldl_factor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_ldl_factor_ex);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_ldl_factor_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_ldl_solve);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_ldl_solve);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lstsq);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_lstsq);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_lstsq_matrix);

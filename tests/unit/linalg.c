@@ -157,6 +157,38 @@ static void eigenvectors_of_large_and_hard_matrices_hold(void) {
     REFUSED(tn_linalg_eigvals(tn_full(TN_DIMS(3, 3), NAN)), TN_INVALID, "infs or NaNs");
     REFUSED(tn_linalg_eig(tn_full(TN_DIMS(2, 2), INFINITY)).eigenvalues, TN_INVALID, "infs or");
 }
+/* A X = B by the factors of the lower triangle of a; factors of zero are named. */
+static void symmetric_systems_are_solved(void) {
+    static const double swap[] = {0, 1, 2, 1, 0, 1, 2, 1, 0};
+    for (int k = 0; k < 4; k++)
+        for (int hermitian = 0; hermitian < 2; hermitian++)
+            TN_SCOPE {
+                tn_tensor *a = random_matrix(70, 70, dtypes[k]), *b, *x, *t;
+                tn_LD_pivots f;
+                t = hermitian ? adjoint(a) : tn_transpose(a, -2, -1);
+                a = tn_add(a, t);
+                b = random_matrix(70, 3, dtypes[k]);
+                f = tn_linalg_ldl_factor(tn_tril(a), .hermitian = hermitian);
+                CHECK(tn_item(tn_amin(f.pivots, .dim = TN_EMPTY_DIMS)) < 0);
+                x = tn_linalg_ldl_solve(f.LD, f.pivots, b, .hermitian = hermitian);
+                CHECK(units_off(tn_matmul(a, x), b, 70) < 30 * (1 + largest(x)));
+                t = tn_stack(TN_LIST(b, x));
+                t = tn_linalg_ldl_solve(f.LD, f.pivots, t, .hermitian = hermitian);
+                CHECK(tn_item(tn_equal(tn_select(t, 0, 0), x)));
+            }
+    TN_SCOPE {
+        tn_tensor *zero = tn_zeros(TN_DIMS(2, 2)), *a = tn_from(swap, TN_DIMS(3, 3), TN_F64);
+        const tn_LD_pivots f = tn_linalg_ldl_factor(a);
+        CHECK(tn_item(tn_linalg_ldl_factor_ex(zero).info) == 1);
+        CHECK(at(f.LD, 0) == 0 && at(f.pivots, 0) == -3 && at(f.pivots, 1) == -3);
+        CHECK(at(f.pivots, 2) == 3);
+        REFUSED(tn_linalg_ldl_factor(zero).LD, TN_LINALG, "i = 1, is zero");
+        a = tn_zeros(TN_DIMS(3), .dtype = TN_I64);
+        REFUSED(tn_linalg_ldl_solve(f.LD, a, f.LD), TN_INVALID, "|pivot| >= 1");
+        a = tn_full(TN_DIMS(3), -4, .dtype = TN_I64);
+        REFUSED(tn_linalg_ldl_solve(f.LD, a, f.LD), TN_INVALID, "|pivot| <= LD.size(-2)");
+    }
+}
 static void small_singular_values_keep_their_digits(void) {
     /* (1 1; 0 1e-18) has the singular values sqrt(2) and 1e-18 / sqrt(2). */
     static const double v[] = {1, 1, 0, 1e-18};
@@ -241,6 +273,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(hilbert_has_a_small_backward_error),
         CHECK_TEST(decompositions_of_large_and_hard_matrices_hold),
         CHECK_TEST(eigenvectors_of_large_and_hard_matrices_hold),
+        CHECK_TEST(symmetric_systems_are_solved),
         CHECK_TEST(small_singular_values_keep_their_digits),
         CHECK_TEST(least_squares_of_any_rank),
         CHECK_TEST(exponentials_are_those_of_numbers),

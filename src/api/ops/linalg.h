@@ -629,6 +629,71 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_tensorsolve(tn_tensor *self, tn_tenso
     TNI_CALL(tn_linalg_tensorsolve, .dims = TN_NO_DIMS, .self = self_, .other = __VA_ARGS__))
 #endif
 
+/* --- A = L D L^T of symmetric matrices and systems by it: linalg.ldl_factor_ex,
+ * ldl_factor, ldl_solve --- */
+
+/* A = L D L^T, with hermitian L D L^H, of symmetric matrices whose lower triangle is read, by the
+ * pivoting of Bunch and Kaufman. LD has the unit lower triangular L below the blocks of 1 and 2
+ * rows of D. pivots are LAPACK's: p > 0, row i was exchanged with row p - 1; two equal p < 0, the
+ * rows i and i + 1 are a block, and row i + 1 was exchanged with row -p - 1. info is 0, or the
+ * number of the first block that is zero, counted from 1; with check_errors the latter is an
+ * error.
+ *   schema  linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False)
+ *           -> (Tensor LD, Tensor pivots, Tensor info)
+ *   shapes  (*, n, n) -> (*, n, n), (*, n), (*), float32, float64 or complex
+ *   example tn_linalg_ldl_factor_ex(x) */
+typedef struct tn_linalg_ldl_factor_ex_args {
+    tn_LD_pivots_info out;
+    bool hermitian, check_errors;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_ldl_factor_ex_args;
+TN_API tn_LD_pivots_info tn_linalg_ldl_factor_ex_at(const char *file, int line,
+    const tn_linalg_ldl_factor_ex_args *args);
+TN_USE_RESULT TN_API tn_LD_pivots_info tnp_linalg_ldl_factor_ex(tn_tensor *self, bool hermitian,
+    bool check_errors);
+#ifndef __cplusplus
+#define tn_linalg_ldl_factor_ex(...) TNI_CALL(tn_linalg_ldl_factor_ex, .self = __VA_ARGS__)
+#endif
+
+/* As linalg_ldl_factor_ex, but a block of D that is zero is an error.
+ *   schema  linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor
+ *           pivots)
+ *   shapes  (*, n, n) -> (*, n, n), (*, n), float32, float64 or complex
+ *   example tn_linalg_ldl_factor(x) */
+typedef struct tn_linalg_ldl_factor_args {
+    tn_LD_pivots out;
+    bool hermitian;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_linalg_ldl_factor_args;
+TN_API tn_LD_pivots tn_linalg_ldl_factor_at(const char *file, int line,
+    const tn_linalg_ldl_factor_args *args);
+TN_USE_RESULT TN_API tn_LD_pivots tnp_linalg_ldl_factor(tn_tensor *self, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_ldl_factor(...) TNI_CALL(tn_linalg_ldl_factor, .self = __VA_ARGS__)
+#endif
+
+/* X of A X = B, where LD and pivots are linalg_ldl_factor of A, of the same hermitian.
+ *   schema  linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) ->
+ *           Tensor
+ *   shapes  (*, n, n), (*, n), (*, n, k) -> (*, n, k)
+ *   example tn_linalg_ldl_solve(x, pivots, y) */
+typedef struct tn_linalg_ldl_solve_args {
+    tn_tensor *out;
+    bool hermitian;
+    tn_tensor *LD, *pivots, *B;
+    TNI_NAMED_OPTIONS
+} tn_linalg_ldl_solve_args;
+TN_API tn_tensor *tn_linalg_ldl_solve_at(const char *file, int line,
+    const tn_linalg_ldl_solve_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_linalg_ldl_solve(tn_tensor *LD, tn_tensor *pivots,
+    tn_tensor *B, bool hermitian);
+#ifndef __cplusplus
+#define tn_linalg_ldl_solve(LD_, pivots_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_linalg_ldl_solve, .LD = LD_, .pivots = pivots_, .B = __VA_ARGS__))
+#endif
+
 /* --- what stands on singular values: linalg.pinv, matrix_rank, lstsq, polar, matrix_sqrth --- */
 
 /* The pseudoinverse: singular values count as 0 unless they exceed atol and rtol times the largest,

@@ -2759,6 +2759,52 @@ template <class K = as_objects> inline typename K::template many<tn_inverse_info
 }
 }
 namespace linalg {
+struct ldl_factor_options {
+    typedef ldl_factor_options self_;
+    TNI_OPTION(tn_LD_pivots, out, tn_LD_pivots())
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LD_pivots>::type ldl_factor(tensor_ref self, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_ldl_factor_at, at, {{}, hermitian.value, self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LD_pivots>::type ldl_factor(tensor_ref self, ldl_factor_options o, site at = site()) {
+    return K::call(tn_linalg_ldl_factor_at, at, {o.out, o.hermitian.value, self.value}, o.out);
+}
+}
+namespace linalg {
+struct ldl_factor_ex_options {
+    typedef ldl_factor_ex_options self_;
+    TNI_OPTION(tn_LD_pivots_info, out, tn_LD_pivots_info())
+    TNI_OPTION(flag, hermitian, false)
+    TNI_OPTION(flag, check_errors, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LD_pivots_info>::type ldl_factor_ex(tensor_ref self, flag hermitian = false, flag check_errors = false, site at = site()) {
+    return K::call(tn_linalg_ldl_factor_ex_at, at, {{}, hermitian.value, check_errors.value,
+        self.value});
+}
+template <class K = as_objects> inline typename K::template many<tn_LD_pivots_info>::type ldl_factor_ex(tensor_ref self, ldl_factor_ex_options o, site at = site()) {
+    return K::call(tn_linalg_ldl_factor_ex_at, at, {o.out, o.hermitian.value, o.check_errors.value,
+        self.value}, o.out);
+}
+}
+namespace linalg {
+struct ldl_solve_options {
+    typedef ldl_solve_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(flag, hermitian, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ldl_solve(tensor_ref LD,
+    tensor_ref pivots, tensor_ref B, flag hermitian = false, site at = site()) {
+    return K::call(tn_linalg_ldl_solve_at, at, {nullptr, hermitian.value, LD.value, pivots.value,
+        B.value});
+}
+template <class K = as_objects> inline typename K::one ldl_solve(tensor_ref LD, tensor_ref pivots,
+    tensor_ref B, ldl_solve_options o, site at = site()) {
+    return K::call(tn_linalg_ldl_solve_at, at, {o.out.value, o.hermitian.value, LD.value,
+        pivots.value, B.value}, o.out);
+}
+}
+namespace linalg {
 struct lstsq_options {
     typedef lstsq_options self_;
     TNI_OPTION(tn_maybe, rcond, TN_NO_FLOAT)
@@ -2858,11 +2904,7 @@ template <class K = as_objects> inline typename K::one matrix_power(tensor_ref s
 }
 }
 namespace linalg {
-struct matrix_rank_options {
-    typedef matrix_rank_options self_;
-    TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(flag, hermitian, false)
-};
+typedef ldl_solve_options matrix_rank_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_rank(tensor_ref self,
     double tol, flag hermitian = false, site at = site()) {
     return K::call(tn_linalg_matrix_rank_at, at, {nullptr, hermitian.value, self.value, tol});
@@ -2900,7 +2942,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one matrix_sqrt
 }
 }
 namespace linalg {
-typedef matrix_rank_options pinv_options;
+typedef ldl_solve_options pinv_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one pinv(tensor_ref self,
     double rcond, flag hermitian = false, site at = site()) {
     return K::call(tn_linalg_pinv_at, at, {nullptr, hermitian.value, self.value, rcond});
@@ -5839,6 +5881,9 @@ TNI_TN_END
     tn::linalg::householder_product<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv(...) tn::linalg::inv<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_inv_ex(...) tn::linalg::inv_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_ldl_factor(...) tn::linalg::ldl_factor<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_ldl_factor_ex(...) tn::linalg::ldl_factor_ex<tn::detail::as_c>(__VA_ARGS__)
+#define tn_linalg_ldl_solve(...) tn::linalg::ldl_solve<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lstsq(...) tn::linalg::lstsq<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lstsq_matrix(...) tn::linalg::lstsq_matrices<tn::detail::as_c>(__VA_ARGS__)
 #define tn_linalg_lu(...) tn::linalg::lu<tn::detail::as_c>(__VA_ARGS__)

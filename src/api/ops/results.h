@@ -159,6 +159,36 @@ struct detail::in_objects<tn_inverse_info> {
         return r;
     }
 };
+struct LD_pivots {
+    tensor LD, pivots;
+};
+template <>
+struct detail::in_objects<tn_LD_pivots> {
+    typedef LD_pivots type;
+    static type made(const tn_LD_pivots &c) {
+        type r = {tensor::take(c.LD), tensor::take(c.pivots)};
+        return r;
+    }
+    static type borrowed(const tn_LD_pivots &c) {
+        type r = {tensor(c.LD), tensor(c.pivots)};
+        return r;
+    }
+};
+struct LD_pivots_info {
+    tensor LD, pivots, info;
+};
+template <>
+struct detail::in_objects<tn_LD_pivots_info> {
+    typedef LD_pivots_info type;
+    static type made(const tn_LD_pivots_info &c) {
+        type r = {tensor::take(c.LD), tensor::take(c.pivots), tensor::take(c.info)};
+        return r;
+    }
+    static type borrowed(const tn_LD_pivots_info &c) {
+        type r = {tensor(c.LD), tensor(c.pivots), tensor(c.info)};
+        return r;
+    }
+};
 struct solution_residuals_rank_singular_values {
     tensor solution, residuals, rank, singular_values;
 };

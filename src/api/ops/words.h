@@ -71,6 +71,12 @@ typedef struct tn_eigenvalues_eigenvectors {
 typedef struct tn_inverse_info {
     tn_tensor *inverse, *info;
 } tn_inverse_info;
+typedef struct tn_LD_pivots {
+    tn_tensor *LD, *pivots;
+} tn_LD_pivots;
+typedef struct tn_LD_pivots_info {
+    tn_tensor *LD, *pivots, *info;
+} tn_LD_pivots_info;
 typedef struct tn_solution_residuals_rank_singular_values {
     tn_tensor *solution, *residuals, *rank, *singular_values;
 } tn_solution_residuals_rank_singular_values;
