@@ -9573,6 +9573,10 @@ struct tnc_move<TNC_C64> : tnc_move_complex<TNC_C64, float> {};
 template <>
 struct tnc_move<TNC_C128> : tnc_move_complex<TNC_C128, double> {};
 
+static inline bool tnc_is_float(int dtype) {
+    return dtype == TN_F32 || dtype == TN_F64 || dtype == TN_F16 || dtype == TN_BF16;
+}
+
 template <class E, int n>
 struct alignas(sizeof(E) * n) tnc_pack {
     E e[n];
@@ -9718,6 +9722,91 @@ TNC_PRIV void tnc_fill(int32_t device, tn_tensor *dst, const void *unit) {
     });
 }
 
+/* src/cuda/here.cu - tensors of a device as tensors of the host (here.cuh) */
+
+/* src/cuda/here.cuh - tensors of a device as tensors of the host, for rows whose numbers the host draws, and for looks at lengths and labels */
+
+struct tnc_here {
+    tn_tensor *own[8];
+    unsigned which;
+};
+TNC_PRIV tn_tensor *tnc_here_like(tn_frame *f, const tn_tensor *t);
+TNC_PRIV bool tnc_here_begin(tn_frame *f, tnc_here *x, unsigned which);
+TNC_PRIV void tnc_here_end(tn_frame *f, tnc_here *x);
+TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which);
+
+#include <new>
+
+static void here_forget(void *data, void *) { delete[](char *) data; }
+
+static int64_t here_span(const tn_operand &o) {
+    int64_t span = 1;
+    for (int d = 0; d < o.ndim; d++) span += (o.size[d] - 1) * o.stride[d];
+    return span < 1 ? 1 : span;
+}
+TNC_PRIV tn_tensor *tnc_here_like(tn_frame *f, const tn_tensor *t) {
+    const tn_operand o = tn_operand_of(t);
+    const int64_t bytes = here_span(o) * o.bytes;
+    tn_wrap_options options;
+    tn_tensor *host;
+    char *data = new (std::nothrow) char[(size_t)bytes];
+    if (!data) {
+        tn_fail(f, TN_MEMORY, "no memory of the host for %lld bytes", (long long)bytes);
+        return NULL;
+    }
+    memset(&options, 0, sizeof options);
+    options.strides = tn_ints_of(o.stride, o.ndim);
+    options.release = here_forget;
+    host = tn_wrap_at(NULL, 0, data, tn_ints_of(o.size, o.ndim), (tn_dtype)o.dtype, &options);
+    if (!host) delete[] data;
+    return host;
+}
+static tn_tensor *here_down(tn_frame *f, const tn_tensor *t) {
+    const tn_operand o = tn_operand_of(t);
+    cudaStream_t s = tnc_stream(f);
+    tn_tensor *host = tnc_here_like(f, t);
+    if (!host || !o.numel) return host;
+    cudaError_t e = cudaMemcpyAsync(tn_data(host), o.at, (size_t)(here_span(o) * o.bytes),
+                                    cudaMemcpyDeviceToHost, s);
+    if (!e) e = cudaStreamSynchronize(s);
+    if (!e) return host;
+    tn_free_at(NULL, 0, host);
+    tn_fail(f, TN_INTERNAL, "%s", cudaGetErrorString(e));
+    return NULL;
+}
+
+TNC_PRIV void tnc_here_end(tn_frame *f, tnc_here *x) {
+    for (int k = 0; k < 8; k++) {
+        if (!(x->which >> k & 1)) continue;
+        tn_free_at(NULL, 0, f->in[k]);
+        f->in[k] = x->own[k];
+    }
+}
+TNC_PRIV bool tnc_here_begin(tn_frame *f, tnc_here *x, unsigned which) {
+    x->which = 0;
+    for (int k = 0; k < f->nin && k < 8; k++) {
+        tn_tensor *host;
+        if (!(which >> k & 1) || !f->in[k]) continue;
+        host = here_down(f, f->in[k]);
+        if (!host) {
+            tnc_here_end(f, x);
+            return false;
+        }
+        x->which |= 1u << k;
+        x->own[k] = f->in[k];
+        f->in[k] = host;
+    }
+    return true;
+}
+TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
+    tnc_here inputs;
+    bool ok;
+    if (!tnc_here_begin(f, &inputs, which)) return false;
+    ok = f->row->look(f);
+    tnc_here_end(f, &inputs);
+    return ok;
+}
+
 /* src/cuda/expressions.cu - the rows that are expressions: three kernels for each row and type that it is computed in, one table */
 
 /* src/cuda/families.cuh - the list of the files with kernels */
@@ -9726,22 +9815,32 @@ TNC_PRIV void tnc_fill(int32_t device, tn_tensor *dst, const void *unit) {
     X(expressions)      \
     X(reductions)       \
     X(statistics)       \
+    X(pairs)            \
     X(closeness)        \
     X(rowwise)          \
     X(norms)            \
     X(losses)           \
+    X(ctc)              \
     X(scans)            \
+    X(running)          \
     X(index)            \
     X(scatter)          \
     X(sort)             \
+    X(median)           \
     X(moves)            \
     X(create)           \
     X(optimize)         \
     X(random)           \
     X(products)         \
     X(factors)          \
+    X(reflectors)       \
+    X(lu)               \
     X(conv)             \
     X(pool)             \
+    X(pool_places)      \
+    X(fold)             \
+    X(resample)         \
+    X(dft)              \
     X(batch_norm)       \
     X(nccl)
 
@@ -11609,6 +11708,256 @@ static const tn_device_row closeness_table[] = {{"equal", false, NULL, NULL, equ
                                                 {"isclose", false, NULL, NULL, isclose_run}};
 TNC_FAMILY(closeness, closeness_table)
 
+/* src/cuda/pairs.cu - distances between all rows of two matrices (ops/reduction/pairs.c), and numbers as mantissa and exponent (ops/elementwise/power.c), with the CPU's bits */
+
+/* src/cuda/places.cuh - what rows with index tensors share: walks over dimensions that the row chooses, and tables of places, in bytes from a tensor's first element, by tensors of indices and masks */
+
+/* src/cuda/fault.cuh - an index out of range: a kernel tells it, and the host reads that when it next waits */
+
+struct tnc_watch {
+    tnc_fault *fault;
+    unsigned long long ticket;
+};
+static inline tnc_watch tnc_watch_of(const tn_frame *f) {
+    const tnc_watch w = {tnc_device_of(f)->fault, tn_device_ticket(f)};
+    return w;
+}
+
+TNC_FN void tnc_tell(const tnc_watch &w, int64_t value, int64_t bound) {
+    if (atomicCAS_system(&w.fault->claim, 0ull, w.ticket) != 0ull) return;
+    w.fault->value = (unsigned long long)value;
+    w.fault->bound = (unsigned long long)bound;
+    __threadfence_system();
+    w.fault->ticket = w.ticket;
+}
+
+static inline void tnc_plan_begin(tn_walk_plan *p, int n) {
+    memset(p, 0, sizeof *p);
+    p->n = n;
+    p->ndim = 1;
+    p->numel = p->size[0] = 1;
+}
+static inline void tnc_plan_within(tn_walk_plan *p, int64_t size, int64_t a, int64_t b, int64_t c,
+                                   int64_t d = 0) {
+    const int64_t step[4] = {a, b, c, d};
+    const bool first = p->size[0] == 1;
+    bool joins = true;
+    p->numel *= size;
+    if (size == 1) return;
+    for (int k = 0; k < p->n; k++) joins = joins && p->stride[k][0] == size * step[k];
+    if (!first && !joins) {
+        for (int i = p->ndim++; i > 0; i--) {
+            p->size[i] = p->size[i - 1];
+            for (int k = 0; k < p->n; k++) p->stride[k][i] = p->stride[k][i - 1];
+        }
+    }
+    p->size[0] = !first && joins ? p->size[0] * size : size;
+    for (int k = 0; k < p->n; k++) p->stride[k][0] = step[k];
+}
+static inline int tnc_plan_widen(tn_walk_plan *p, int bytes, int64_t step) {
+    int unit = 16;
+    for (int k = 0; k < 2; k++)
+        if (p->stride[k][0] != bytes) return bytes;
+    if (p->stride[2][0]) return bytes;
+    for (; unit > bytes; unit /= 2) {
+        bool fits = p->size[0] * bytes % unit == 0 && step % unit == 0;
+        for (int k = 0; k < 2; k++) {
+            fits = fits && (uintptr_t)p->at[k] % (uintptr_t)unit == 0;
+            for (int d = 1; d < p->ndim; d++) fits = fits && p->stride[k][d] % unit == 0;
+        }
+        if (!fits) continue;
+        p->size[0] = p->size[0] * bytes / unit;
+        p->numel = p->numel * bytes / unit;
+        p->stride[0][0] = p->stride[1][0] = unit;
+        return unit;
+    }
+    return bytes;
+}
+
+template <int operands>
+struct tnc_far {
+    int64_t n;
+    int32_t ndim;
+    bool near;
+    int64_t size[TN_MAX_DIMS], step[operands][TN_MAX_DIMS];
+};
+template <int operands>
+static inline tnc_far<operands> tnc_far_of(const tn_walk_plan &p) {
+    tnc_far<operands> w;
+    memset(&w, 0, sizeof w);
+    w.n = p.numel;
+    w.ndim = p.ndim;
+    w.near = p.numel <= UINT32_MAX;
+    for (int d = 0; d < p.ndim; d++) {
+        w.size[d] = p.size[d];
+        for (int k = 0; k < operands && k < p.n; k++) w.step[k][d] = p.stride[k][d];
+    }
+    return w;
+}
+template <int operands>
+TNC_FN void tnc_far_to(const tnc_far<operands> &w, int64_t i, int64_t *at) {
+    for (int k = 0; k < operands; k++) at[k] = 0;
+    for (int d = 0; d < w.ndim; d++) {
+        int64_t q = 0, r = i;
+        if (d + 1 < w.ndim) {
+            q = w.near ? (int64_t)((uint32_t)i / (uint32_t)w.size[d]) : i / w.size[d];
+            r = i - q * w.size[d];
+        }
+        for (int k = 0; k < operands; k++) at[k] += r * w.step[k][d];
+        i = q;
+    }
+}
+
+TNC_PRIV bool tnc_look_at(tn_frame *f, void *to, const void *from, int64_t bytes);
+
+struct tnc_indices {
+    int64_t step;
+    int64_t low, bound;
+    int64_t skip;
+    const char *base;
+    tnc_watch watch;
+    uint8_t dtype;
+    bool marks;
+    bool adds;
+};
+TNC_PRIV void tnc_place_indices(cudaStream_t s, const tn_walk_plan &p, const tnc_indices &x);
+
+struct tnc_table {
+    int64_t *at;
+    int64_t n;
+};
+TNC_PRIV int64_t tnc_table_size(tn_index_plan *p, int64_t count);
+TNC_PRIV bool tnc_table_bytes(const tn_index_plan *p, int64_t n, int64_t *bytes);
+TNC_PRIV void tnc_table_run(tn_frame *f, const tn_operand &t, tn_tensor *const *index, int n,
+                            const tn_index_plan *p, const tnc_table &table, bool marks);
+TNC_PRIV bool tnc_table_look(tn_frame *f, tn_tensor *const *index, int n, const tn_index_plan *p,
+                             int64_t *count);
+static inline bool tnc_is_mask(const tn_tensor *t) {
+    return tn_dtype_of(t) == TN_BOOL || tn_dtype_of(t) == TN_U8;
+}
+
+static inline int tnc_dim(int64_t dim, int ndim) {
+    return (int)(dim < 0 ? dim + (ndim ? ndim : 1) : dim);
+}
+
+#define TNC_MOVED(bytes, X)      \
+    switch (bytes) {             \
+    case 1: X(uint8_t); break;   \
+    case 2: X(uint16_t); break;  \
+    case 4: X(uint32_t); break;  \
+    case 8: X(uint64_t); break;  \
+    default: X(tnc_pair); break; \
+    }
+
+enum { PAIRS_COUNT, PAIRS_SUM, PAIRS_SQUARES, PAIRS_MOST, PAIRS_POWERS };
+
+struct tnc_pairs {
+    tnc_far<3> w;
+    char *to;
+    const char *x1, *x2;
+    int64_t columns, next1, next2;
+    double p;
+    int32_t way;
+};
+TNC_FN float tnc_pairs_power(float x, double p) { return tni_pow_f32_cuda(fabsf(x), (float)p); }
+TNC_FN double tnc_pairs_power(double x, double p) { return tni_pow_f64_cuda(fabs(x), p); }
+TNC_FN float tnc_pairs_size(float x) { return fabsf(x); }
+TNC_FN double tnc_pairs_size(double x) { return fabs(x); }
+TNC_FN float tnc_pairs_root(float x) { return sqrtf(x); }
+TNC_FN double tnc_pairs_root(double x) { return sqrt(x); }
+
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_pairs_distance(tnc_pairs a) {
+    for (int64_t i = TNC_FIRST(); i < a.w.n; i += TNC_STEP()) {
+        int64_t at[3];
+        T sum = 0;
+        tnc_far_to(a.w, i, at);
+        for (int64_t c = 0; c < a.columns; c++) {
+            const T d =
+                tnc_get<T>(a.x2 + at[2] + c * a.next2) - tnc_get<T>(a.x1 + at[1] + c * a.next1);
+            switch (a.way) {
+            case PAIRS_COUNT: sum = sum + (d != d ? d : (T)(d != 0)); break;
+            case PAIRS_SUM: sum = sum + tnc_pairs_size(d); break;
+            case PAIRS_SQUARES: sum = sum + d * d; break;
+            case PAIRS_MOST:
+                sum = tnc_pairs_size(d) > sum || d != d ? tnc_pairs_size(d) : sum;
+                break;
+            default: sum = sum + tnc_pairs_power(d, a.p);
+            }
+        }
+        if (a.way == PAIRS_POWERS) sum = tnc_pairs_power(sum, 1 / a.p);
+        if (a.way == PAIRS_SQUARES) sum = tnc_pairs_root(sum);
+        tnc_put<T>(a.to + at[0], sum);
+    }
+}
+
+static int64_t pairs_step(const tn_operand &x, int d, int ndim) {
+    const int own = d - (ndim - x.ndim);
+    return own < 0 || x.size[own] == 1 ? 0 : x.stride[own] * x.bytes;
+}
+static void cdist_run(tn_frame *f) {
+    TN_ARGS(cdist, args, f);
+    const tn_operand x1 = tn_operand_of(args->x1), x2 = tn_operand_of(args->x2),
+                     out = tn_operand_of(f->out[0]);
+    const int n = out.ndim;
+    const double p = args->p;
+    tn_walk_plan plan;
+    tnc_pairs a;
+    if (!out.numel) return;
+    memset(&a, 0, sizeof a);
+    tnc_plan_begin(&plan, 3);
+    for (int d = 0; d < n; d++)
+        tnc_plan_within(&plan, out.size[d], out.stride[d] * out.bytes,
+                        d == n - 1 ? 0 : pairs_step(x1, d, n),
+                        d == n - 2   ? 0
+                        : d == n - 1 ? x2.stride[x2.ndim - 2] * x2.bytes
+                                     : pairs_step(x2, d, n));
+    a.w = tnc_far_of<3>(plan);
+    a.to = out.at;
+    a.x1 = x1.at;
+    a.x2 = x2.at;
+    a.columns = x1.size[x1.ndim - 1];
+    a.next1 = x1.stride[x1.ndim - 1] * x1.bytes;
+    a.next2 = x2.stride[x2.ndim - 1] * x2.bytes;
+    a.p = p;
+    a.way = p == 0          ? PAIRS_COUNT
+            : p == 1        ? PAIRS_SUM
+            : p == 2        ? PAIRS_SQUARES
+            : p == INFINITY ? PAIRS_MOST
+                            : PAIRS_POWERS;
+    if (out.dtype == TN_F32)
+        TNC_LAUNCH_PLAIN((tnc_pairs_distance<float>), tnc_blocks(out.numel, TNC_THREADS),
+                         TNC_THREADS, tnc_stream(f), a);
+    else
+        TNC_LAUNCH_PLAIN((tnc_pairs_distance<double>), tnc_blocks(out.numel, TNC_THREADS),
+                         TNC_THREADS, tnc_stream(f), a);
+}
+
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_pairs_frexp(tnc_walk<3> w, int dtype) {
+    for (int64_t i = TNC_FIRST(); i < w.n; i += TNC_STEP()) {
+        int64_t at[3];
+        int n = 0;
+        tnc_walk_to(w, (uint32_t)i, at);
+        const double x = tnc_load_real<double>(w.at[0] + at[0], dtype);
+        tnc_store_real(w.at[1] + at[1], dtype, x - x == 0 ? frexp(x, &n) : x);
+        tnc_put<int32_t>(w.at[2] + at[2], n);
+    }
+}
+static void frexp_run(tn_frame *f) {
+    tn_tensor *t[3] = {f->in[0], f->out[0], f->out[1]};
+    const int dtype = (int)tn_dtype_of(f->in[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tn_walk_plan p;
+    tn_walk_plan_of(&p, t, 3);
+    tnc_walk_pieces<3>(p, [=](const tnc_walk<3> &w) {
+        TNC_LAUNCH_PLAIN((tnc_pairs_frexp), tnc_blocks(w.n, TNC_THREADS), TNC_THREADS, s, w, dtype);
+    });
+}
+
+static const tn_device_row pairs_table[] = {{"cdist", false, NULL, NULL, cdist_run},
+                                            {"frexp", false, NULL, NULL, frexp_run}};
+TNC_FAMILY(pairs, pairs_table)
+
 /* src/cuda/rowwise.cu - softmax and log-softmax with their gradients, in the CPU's order (ops/reduction/softmax.c) */
 
 /* src/cuda/lines.cuh - the lines of tensors of one shape: their elements along some dimensions, a line for each place in the others */
@@ -12454,26 +12803,7 @@ static const tn_device_row norm_table[] = {
     {"layer_norm_backward", false, NULL, layer_norm_backward_prepare, layer_norm_backward_run}};
 TNC_FAMILY(norms, norm_table)
 
-/* src/cuda/losses.cu - the negative log-likelihood and its gradient, in the CPU's order (ops/layers/loss.c) */
-
-/* src/cuda/fault.cuh - an index out of range: a kernel tells it, and the host reads that when it next waits */
-
-struct tnc_watch {
-    tnc_fault *fault;
-    unsigned long long ticket;
-};
-static inline tnc_watch tnc_watch_of(const tn_frame *f) {
-    const tnc_watch w = {tnc_device_of(f)->fault, tn_device_ticket(f)};
-    return w;
-}
-
-TNC_FN void tnc_tell(const tnc_watch &w, int64_t value, int64_t bound) {
-    if (atomicCAS_system(&w.fault->claim, 0ull, w.ticket) != 0ull) return;
-    w.fault->value = (unsigned long long)value;
-    w.fault->bound = (unsigned long long)bound;
-    __threadfence_system();
-    w.fault->ticket = w.ticket;
-}
+/* src/cuda/losses.cu - the negative log-likelihood and its gradient, in the CPU's order (ops/layers/loss.c), and margins of several labels (ops/layers/classes.c) */
 
 enum { NLL_WARPS = 4 };
 
@@ -12669,10 +12999,267 @@ static void nll_loss_input_grad_run(tn_frame *f) {
                      a, out.at, out.numel);
 }
 
+struct tnc_labels {
+    const char *x, *target;
+    char *to;
+    int64_t *slope;
+    uint8_t *is_label;
+    int64_t samples, classes, x_row, x_step, target_row, target_step, to_step;
+    int32_t x_dtype, out_dtype;
+    tnc_watch watch;
+};
+TNC_FN int64_t tnc_labels_at(const tnc_labels &a, int64_t i, int64_t k) {
+    const int64_t t = tnc_get<int64_t>(a.target + i * a.target_row + k * a.target_step);
+    if (t < -1 || t >= a.classes) tnc_tell(a.watch, t, a.classes);
+    return t < a.classes ? t : -1;
+}
+__global__ void __launch_bounds__(TNC_THREADS) tnc_labels_loss(tnc_labels a) {
+    const int64_t n = a.classes;
+    for (int64_t i = TNC_FIRST(); i < a.samples; i += TNC_STEP()) {
+        int64_t *slope = a.slope ? a.slope + i * n : NULL, labels = 0, label;
+        uint8_t *is_label = a.is_label + i * n;
+        const char *x = a.x + i * a.x_row;
+        double sum = 0;
+        for (int64_t c = 0; c < n; c++) {
+            is_label[c] = 0;
+            if (slope) slope[c] = 0;
+        }
+        for (; labels < n && (label = tnc_labels_at(a, i, labels)) >= 0; labels++)
+            is_label[label] = 1;
+        for (int64_t k = 0; k < labels; k++) {
+            label = tnc_labels_at(a, i, k);
+            const double base = 1 - tnc_load_real<double>(x + label * a.x_step, a.x_dtype);
+            for (int64_t c = 0; c < n; c++) {
+                const double z = base + tnc_load_real<double>(x + c * a.x_step, a.x_dtype);
+                if (is_label[c] || !(z > 0)) continue;
+                sum += z;
+                if (!slope) continue;
+                slope[c]++;
+                slope[label]--;
+            }
+        }
+        sum /= (double)n;
+        tnc_store_real(a.to + i * a.to_step, a.out_dtype, sum);
+    }
+}
+static bool multilabel_margin_loss_plain_prepare(tn_frame *f) {
+    const int64_t n = tn_numel(f->in[0]);
+    return !n || tn_device_scratch(f, n) != NULL;
+}
+static void multilabel_margin_loss_plain_run(tn_frame *f) {
+    TN_ARGS(multilabel_margin_loss_plain, args, f);
+    const tn_operand x = tn_operand_of(args->input), t = tn_operand_of(args->target),
+                     out = tn_operand_of(f->out[0]);
+    tnc_labels a;
+    if (!out.numel) return;
+    memset(&a, 0, sizeof a);
+    a.x = x.at;
+    a.target = t.at;
+    a.to = out.at;
+    a.slope = f->nout > 1 && f->out[1] ? (int64_t *)tn_device_data(f->out[1]) : NULL;
+    a.is_label = (uint8_t *)f->scratch;
+    a.samples = x.ndim == 2 ? x.size[0] : 1;
+    a.classes = x.ndim ? x.size[x.ndim - 1] : 1;
+    a.x_row = x.ndim == 2 ? x.stride[0] * x.bytes : 0;
+    a.x_step = x.ndim ? x.stride[x.ndim - 1] * x.bytes : 0;
+    a.target_row = x.ndim == 2 ? t.stride[0] * t.bytes : 0;
+    a.target_step = x.ndim ? t.stride[t.ndim - 1] * t.bytes : 0;
+    a.to_step = out.bytes;
+    a.x_dtype = x.dtype;
+    a.out_dtype = out.dtype;
+    a.watch = tnc_watch_of(f);
+    TNC_LAUNCH_PLAIN((tnc_labels_loss), tnc_blocks(a.samples, TNC_THREADS), TNC_THREADS,
+                     tnc_stream(f), a);
+}
+
 static const tn_device_row loss_table[] = {
     {"nll_loss_plain", false, NULL, nll_loss_plain_prepare, nll_loss_plain_run},
-    {"nll_loss_input_grad", false, NULL, NULL, nll_loss_input_grad_run}};
+    {"nll_loss_input_grad", false, NULL, NULL, nll_loss_input_grad_run},
+    {"multilabel_margin_loss_plain", false, NULL, multilabel_margin_loss_plain_prepare,
+     multilabel_margin_loss_plain_run}};
 TNC_FAMILY(losses, loss_table)
+
+/* src/cuda/ctc.cu - the loss of connectionist temporal classification and its gradient, by the CPU's formulas in f64 (ops/layers/ctc.c) */
+
+enum { CTC_THREADS = 128 };
+
+struct tnc_ctc {
+    const char *x, *targets, *times, *labels, *grad;
+    char *to;
+    double *rows;
+    int64_t batch, classes, most_times, width, room, blank;
+    int64_t x_time, x_sample, x_class, target_row, target_step, times_step, labels_step, grad_step;
+    int32_t x_dtype, target_dtype, times_dtype, labels_dtype, out_bytes;
+    bool joined, zero_infinity;
+};
+struct tnc_ctc_sample {
+    int64_t b, start, times, states;
+};
+TNC_FN tnc_ctc_sample tnc_ctc_sample_of(const tnc_ctc &a, int64_t b) {
+    tnc_ctc_sample s;
+    s.b = b;
+    s.start = 0;
+    for (int64_t k = 0; a.joined && k < b; k++)
+        s.start += tnc_load_real<int64_t>(a.labels + k * a.labels_step, a.labels_dtype);
+    s.times = tnc_load_real<int64_t>(a.times + b * a.times_step, a.times_dtype);
+    s.states = 2 * tnc_load_real<int64_t>(a.labels + b * a.labels_step, a.labels_dtype) + 1;
+    return s;
+}
+TNC_FN int64_t tnc_ctc_label(const tnc_ctc &a, const tnc_ctc_sample &s, int64_t i) {
+    if (i % 2 == 0) return a.blank;
+    return tnc_load_real<int64_t>(
+        a.targets + s.b * a.target_row + (s.start + i / 2) * a.target_step, a.target_dtype);
+}
+TNC_FN double tnc_ctc_log_p(const tnc_ctc &a, const tnc_ctc_sample &s, int64_t t, int64_t c) {
+    return tnc_load_real<double>(a.x + t * a.x_time + s.b * a.x_sample + c * a.x_class, a.x_dtype);
+}
+TNC_FN double tnc_ctc_plus(double x, double y) { return tnc_logaddexp_f64::call(x, y, x, NULL); }
+
+TNC_FN void tnc_ctc_row(const tnc_ctc &a, const tnc_ctc_sample &s, int64_t t, double *to,
+                        const double *from, int way) {
+    const int64_t n = s.states, first = way > 0 ? 0 : n - 1;
+    __syncthreads();
+    for (int64_t i = (int64_t)threadIdx.x - 1; i <= n; i += CTC_THREADS) {
+        double v = -INFINITY;
+        if (i >= 0 && i < n && from) {
+            const int64_t other = i - 2 * way, label = tnc_ctc_label(a, s, i);
+            const bool may =
+                other >= 0 && other < n && i % 2 && label != tnc_ctc_label(a, s, other);
+            v = tnc_ctc_plus(from[i], from[i - way]);
+            v = tnc_ctc_plus(v, may ? from[other] : -INFINITY);
+            v = v + tnc_ctc_log_p(a, s, t, label);
+        } else if (i == first || (n > 1 && i == first + way)) {
+            v = tnc_ctc_log_p(a, s, t, tnc_ctc_label(a, s, i));
+        }
+        to[i] = v;
+    }
+    __syncthreads();
+}
+TNC_FN double tnc_ctc_forward(const tnc_ctc &a, const tnc_ctc_sample &s, double *rows, bool keep) {
+    const int64_t n = s.states;
+    double *last = NULL;
+    for (int64_t t = 0; t < s.times; t++) {
+        double *to = rows + 1 + (keep ? t : t % 2) * a.width;
+        tnc_ctc_row(a, s, t, to, last, 1);
+        last = to;
+    }
+    if (!s.times) return n == 1 ? 0 : INFINITY;
+    if (n == 1) return -last[0];
+    return -tnc_ctc_plus(last[n - 1], last[n - 2]);
+}
+
+static __global__ void __launch_bounds__(CTC_THREADS) tnc_ctc_loss(tnc_ctc a) {
+    for (int64_t b = blockIdx.x; b < a.batch; b += gridDim.x) {
+        const tnc_ctc_sample s = tnc_ctc_sample_of(a, b);
+        double loss = tnc_ctc_forward(a, s, a.rows + b * a.room, false);
+        if (a.zero_infinity && loss == INFINITY) loss = 0;
+        if (threadIdx.x == 0) tnc_store_real(a.to + b * a.out_bytes, a.x_dtype, loss);
+    }
+}
+
+TNC_FN void tnc_ctc_slope(const tnc_ctc &a, const tnc_ctc_sample &s, int64_t t, const double *alpha,
+                          const double *beta, double loss, double scale, double *part, char *to) {
+    for (int64_t i = threadIdx.x; i < s.states; i += CTC_THREADS) {
+        const double v = alpha[i] + beta[i] - tnc_ctc_log_p(a, s, t, tnc_ctc_label(a, s, i)) + loss;
+        part[i] = tnc_exp_f64::call(v, v, v, NULL);
+    }
+    __syncthreads();
+    for (int64_t c = threadIdx.x; c < a.classes; c += CTC_THREADS) {
+        const double p = tnc_ctc_log_p(a, s, t, c);
+        double v = tnc_exp_f64::call(p, p, p, NULL);
+        for (int64_t i = 0; i < s.states; i++)
+            if (tnc_ctc_label(a, s, i) == c) v = v - part[i];
+        tnc_store_real(to + c * a.out_bytes, a.x_dtype, v * scale);
+    }
+}
+static __global__ void __launch_bounds__(CTC_THREADS) tnc_ctc_back(tnc_ctc a) {
+    for (int64_t b = blockIdx.x; b < a.batch; b += gridDim.x) {
+        const tnc_ctc_sample s = tnc_ctc_sample_of(a, b);
+        const double scale = tnc_load_real<double>(a.grad + b * a.grad_step, a.x_dtype);
+        double *rows = a.rows + b * a.room, *part = rows + (a.most_times + 2) * a.width;
+        const double loss = tnc_ctc_forward(a, s, rows, true);
+        for (int64_t t = a.most_times - 1; t >= 0; t--) {
+            char *to = a.to + (t * a.batch + b) * a.classes * a.out_bytes;
+            double *beta[2];
+            const bool none = t >= s.times || (a.zero_infinity && loss == INFINITY);
+            for (int k = 0; k < 2; k++) beta[k] = rows + (a.most_times + k) * a.width + 1;
+            if (!none)
+                tnc_ctc_row(a, s, t, beta[t % 2], t == s.times - 1 ? NULL : beta[(t + 1) % 2], -1);
+            if (!none && loss != INFINITY) {
+                tnc_ctc_slope(a, s, t, rows + 1 + t * a.width, beta[t % 2], loss, scale, part, to);
+                continue;
+            }
+            for (int64_t c = threadIdx.x; c < a.classes; c += CTC_THREADS)
+                tnc_store_real(to + c * a.out_bytes, a.x_dtype, none ? 0.0 : (double)NAN);
+        }
+        __syncthreads();
+    }
+}
+
+static void ctc_plan(tnc_ctc *a, const tn_frame *f, int k, int64_t blank, bool zero_infinity) {
+    const tn_operand x = tn_operand_of(f->in[k]), t = tn_operand_of(f->in[k + 1]),
+                     times = tn_operand_of(f->in[k + 2]), labels = tn_operand_of(f->in[k + 3]);
+    memset(a, 0, sizeof *a);
+    a->x = x.at;
+    a->x_dtype = x.dtype;
+    a->most_times = x.size[0];
+    a->batch = x.ndim == 3 ? x.size[1] : 1;
+    a->classes = x.size[x.ndim - 1];
+    a->x_time = x.stride[0] * x.bytes;
+    a->x_sample = x.ndim == 3 ? x.stride[1] * x.bytes : 0;
+    a->x_class = x.stride[x.ndim - 1] * x.bytes;
+    a->targets = t.at;
+    a->target_dtype = t.dtype;
+    a->target_step = t.stride[t.ndim - 1] * t.bytes;
+    a->target_row = t.ndim == 2 ? t.stride[0] * t.bytes : 0;
+    a->joined = t.ndim == 1;
+    a->times = times.at;
+    a->times_dtype = times.dtype;
+    a->times_step = times.ndim ? times.stride[0] * times.bytes : 0;
+    a->labels = labels.at;
+    a->labels_dtype = labels.dtype;
+    a->labels_step = labels.ndim ? labels.stride[0] * labels.bytes : 0;
+    a->blank = blank;
+    a->zero_infinity = zero_infinity;
+    a->width = 2 * t.size[t.ndim - 1] + 3;
+    a->room = (k ? a->most_times + 3 : 2) * a->width;
+    a->out_bytes = x.bytes;
+    a->to = (char *)tn_device_data(f->out[0]);
+    a->rows = (double *)f->scratch;
+}
+static bool ctc_scratch(tn_frame *f, int k) {
+    tnc_ctc a;
+    int64_t bytes;
+    ctc_plan(&a, f, k, 0, false);
+    if (__builtin_mul_overflow(a.batch, a.room * 8, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_device_scratch(f, bytes) != NULL;
+}
+static bool ctc_loss_plain_look(tn_frame *f) { return tnc_here_look(f, 0xe); }
+static bool ctc_loss_plain_prepare(tn_frame *f) { return ctc_scratch(f, 0); }
+static void ctc_loss_plain_run(tn_frame *f) {
+    TN_ARGS(ctc_loss_plain, args, f);
+    tnc_ctc a;
+    ctc_plan(&a, f, 0, args->blank, args->zero_infinity);
+    TNC_LAUNCH((tnc_ctc_loss), tnc_blocks(a.batch, 1), CTC_THREADS, tnc_stream(f), a);
+}
+static bool ctc_loss_input_grad_look(tn_frame *f) { return tnc_here_look(f, 0x1c); }
+static bool ctc_loss_input_grad_prepare(tn_frame *f) { return ctc_scratch(f, 1); }
+static void ctc_loss_input_grad_run(tn_frame *f) {
+    TN_ARGS(ctc_loss_input_grad, args, f);
+    const tn_operand grad = tn_operand_of(f->in[0]);
+    tnc_ctc a;
+    ctc_plan(&a, f, 1, args->blank, args->zero_infinity);
+    a.grad = grad.at;
+    a.grad_step = grad.ndim ? grad.stride[0] * grad.bytes : 0;
+    TNC_LAUNCH((tnc_ctc_back), tnc_blocks(a.batch, 1), CTC_THREADS, tnc_stream(f), a);
+}
+
+static const tn_device_row ctc_table[] = {
+    {"ctc_loss_plain", false, ctc_loss_plain_look, ctc_loss_plain_prepare, ctc_loss_plain_run},
+    {"ctc_loss_input_grad", false, ctc_loss_input_grad_look, ctc_loss_input_grad_prepare,
+     ctc_loss_input_grad_run}};
+TNC_FAMILY(ctc, ctc_table)
 
 /* src/cuda/scans.cu - running sums and products, and linear recurrences, with the CPU's bits (ops/reduction/cumulative.c) */
 
@@ -12961,129 +13548,113 @@ static const tn_device_row scan_table[] = {
     {"linear_recurrence", false, NULL, NULL, linear_recurrence_run}};
 TNC_FAMILY(scans, scan_table)
 
+/* src/cuda/running.cu - running extrema with their places, and running log-sums of exponentials, with the CPU's bits (ops/reduction/running.c) */
+
+TNC_FN bool tnc_running_wins(double v, double best, bool least) {
+    return (least ? v <= best : v >= best) || v != v;
+}
+TNC_FN bool tnc_running_wins(int64_t v, int64_t best, bool least) {
+    return least ? v <= best : v >= best;
+}
+template <class A>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_running_extreme(tnc_lines l, bool least) {
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const int64_t y = l.in_step[0][0], k = l.in_step[1][0], x = l.in_step[2][0];
+        char *to = tnc_line_at(l, 0, line), *place = tnc_line_at(l, 1, line);
+        const char *from = tnc_line_at(l, 2, line);
+        A best = tnc_load_real<A>(from, l.dtype[2]);
+        int64_t at = 0;
+        for (int64_t i = 0; i < l.n; i++) {
+            const A v = tnc_load_real<A>(from + i * x, l.dtype[2]);
+            if (tnc_running_wins(v, best, least)) {
+                best = v;
+                at = i;
+            }
+            tnc_store_real(to + i * y, l.dtype[0], best);
+            tnc_put<int64_t>(place + i * k, at);
+        }
+    }
+}
+
+TNC_FN double tnc_running_next(double a, double x) {
+    return tnc_logaddexp_f64::call(a, x, a, NULL);
+}
+TNC_FN tnc_c128 tnc_running_next(tnc_c128 a, tnc_c128 x) {
+    return tnc_logaddexp_c128::call(a, x, a, NULL);
+}
+template <int type>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_running_exponents(tnc_lines l) {
+    typedef typename tnc_of<type>::value V;
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const int64_t y = l.in_step[0][0], x = l.in_step[1][0];
+        char *to = tnc_line_at(l, 0, line);
+        const char *from = tnc_line_at(l, 1, line);
+        V a = tnc_move<type>::load(from, l.dtype[1], l.dtype[1]);
+        for (int64_t i = 0; i < l.n; i++) {
+            if (i)
+                a = tnc_running_next(a, tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
+            tnc_move<type>::store(to + i * y, l.dtype[0], l.dtype[0], a);
+        }
+    }
+}
+
+static void running_plan(tnc_lines *l, tn_tensor *const *t, int n, int64_t dim) {
+    const int ndim = (int)tn_ndim(t[0]);
+    bool along[TN_MAX_DIMS] = {false};
+    if (ndim) along[dim < 0 ? dim + ndim : dim] = true;
+    tnc_lines_of(l, t, n, along);
+}
+static void running_extreme(tn_frame *f, int64_t dim, bool least) {
+    tn_tensor *t[3] = {f->out[0], f->out[1], f->in[0]};
+    const tn_dtype dtype = tn_dtype_of(f->in[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tnc_lines l;
+    running_plan(&l, t, 3, dim);
+    if (!l.lines || !l.n) return;
+    if (dtype == TN_C64 || dtype == TN_C128) {
+        const int64_t first = 0;
+        tnc_elements(tn_frame_device(f), f->out[0], f->in[0]);
+        tnc_fill(tn_frame_device(f), f->out[1], &first);
+    } else if (tnc_reduce_compute(dtype) == TN_I64) {
+        TNC_LAUNCH_PLAIN((tnc_running_extreme<int64_t>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l, least);
+    } else {
+        TNC_LAUNCH_PLAIN((tnc_running_extreme<double>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l, least);
+    }
+}
+static void cummax_run(tn_frame *f) {
+    TN_ARGS(cummax, a, f);
+    running_extreme(f, a->dim, false);
+}
+static void cummin_run(tn_frame *f) {
+    TN_ARGS(cummin, a, f);
+    running_extreme(f, a->dim, true);
+}
+static void logcumsumexp_run(tn_frame *f) {
+    TN_ARGS(logcumsumexp, a, f);
+    tn_tensor *t[2] = {f->out[0], f->in[0]};
+    const cudaStream_t s = tnc_stream(f);
+    tnc_lines l;
+    running_plan(&l, t, 2, a->dim);
+    if (!l.lines || !l.n) return;
+    if (l.dtype[0] == TN_C64 || l.dtype[0] == TN_C128)
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_C128>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l);
+    else
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_F64>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l);
+}
+
+static const tn_device_row running_table[] = {
+    {"cummax", false, NULL, NULL, cummax_run},
+    {"cummin", false, NULL, NULL, cummin_run},
+    {"logcumsumexp", false, NULL, NULL, logcumsumexp_run}};
+TNC_FAMILY(running, running_table)
+
 /* src/cuda/chosen.cu - how many elements of a mask are true, in each tile and before it */
 
 /* src/cuda/chosen.cuh - the elements where a mask is true, numbered in row-major order: tiles are counted, the counts summed up, and then each tile knows the number of its first */
-
-/* src/cuda/places.cuh - what rows with index tensors share: walks over dimensions that the row chooses, and tables of places, in bytes from a tensor's first element, by tensors of indices and masks */
-
-static inline void tnc_plan_begin(tn_walk_plan *p, int n) {
-    memset(p, 0, sizeof *p);
-    p->n = n;
-    p->ndim = 1;
-    p->numel = p->size[0] = 1;
-}
-static inline void tnc_plan_within(tn_walk_plan *p, int64_t size, int64_t a, int64_t b, int64_t c,
-                                   int64_t d = 0) {
-    const int64_t step[4] = {a, b, c, d};
-    const bool first = p->size[0] == 1;
-    bool joins = true;
-    p->numel *= size;
-    if (size == 1) return;
-    for (int k = 0; k < p->n; k++) joins = joins && p->stride[k][0] == size * step[k];
-    if (!first && !joins) {
-        for (int i = p->ndim++; i > 0; i--) {
-            p->size[i] = p->size[i - 1];
-            for (int k = 0; k < p->n; k++) p->stride[k][i] = p->stride[k][i - 1];
-        }
-    }
-    p->size[0] = !first && joins ? p->size[0] * size : size;
-    for (int k = 0; k < p->n; k++) p->stride[k][0] = step[k];
-}
-static inline int tnc_plan_widen(tn_walk_plan *p, int bytes, int64_t step) {
-    int unit = 16;
-    for (int k = 0; k < 2; k++)
-        if (p->stride[k][0] != bytes) return bytes;
-    if (p->stride[2][0]) return bytes;
-    for (; unit > bytes; unit /= 2) {
-        bool fits = p->size[0] * bytes % unit == 0 && step % unit == 0;
-        for (int k = 0; k < 2; k++) {
-            fits = fits && (uintptr_t)p->at[k] % (uintptr_t)unit == 0;
-            for (int d = 1; d < p->ndim; d++) fits = fits && p->stride[k][d] % unit == 0;
-        }
-        if (!fits) continue;
-        p->size[0] = p->size[0] * bytes / unit;
-        p->numel = p->numel * bytes / unit;
-        p->stride[0][0] = p->stride[1][0] = unit;
-        return unit;
-    }
-    return bytes;
-}
-
-template <int operands>
-struct tnc_far {
-    int64_t n;
-    int32_t ndim;
-    bool near;
-    int64_t size[TN_MAX_DIMS], step[operands][TN_MAX_DIMS];
-};
-template <int operands>
-static inline tnc_far<operands> tnc_far_of(const tn_walk_plan &p) {
-    tnc_far<operands> w;
-    memset(&w, 0, sizeof w);
-    w.n = p.numel;
-    w.ndim = p.ndim;
-    w.near = p.numel <= UINT32_MAX;
-    for (int d = 0; d < p.ndim; d++) {
-        w.size[d] = p.size[d];
-        for (int k = 0; k < operands && k < p.n; k++) w.step[k][d] = p.stride[k][d];
-    }
-    return w;
-}
-template <int operands>
-TNC_FN void tnc_far_to(const tnc_far<operands> &w, int64_t i, int64_t *at) {
-    for (int k = 0; k < operands; k++) at[k] = 0;
-    for (int d = 0; d < w.ndim; d++) {
-        int64_t q = 0, r = i;
-        if (d + 1 < w.ndim) {
-            q = w.near ? (int64_t)((uint32_t)i / (uint32_t)w.size[d]) : i / w.size[d];
-            r = i - q * w.size[d];
-        }
-        for (int k = 0; k < operands; k++) at[k] += r * w.step[k][d];
-        i = q;
-    }
-}
-
-TNC_PRIV bool tnc_look_at(tn_frame *f, void *to, const void *from, int64_t bytes);
-
-struct tnc_indices {
-    int64_t step;
-    int64_t low, bound;
-    int64_t skip;
-    const char *base;
-    tnc_watch watch;
-    uint8_t dtype;
-    bool marks;
-    bool adds;
-};
-TNC_PRIV void tnc_place_indices(cudaStream_t s, const tn_walk_plan &p, const tnc_indices &x);
-
-struct tnc_table {
-    int64_t *at;
-    int64_t n;
-};
-TNC_PRIV int64_t tnc_table_size(tn_index_plan *p, int64_t count);
-TNC_PRIV bool tnc_table_bytes(const tn_index_plan *p, int64_t n, int64_t *bytes);
-TNC_PRIV void tnc_table_run(tn_frame *f, const tn_operand &t, tn_tensor *const *index, int n,
-                            const tn_index_plan *p, const tnc_table &table, bool marks);
-TNC_PRIV bool tnc_table_look(tn_frame *f, tn_tensor *const *index, int n, const tn_index_plan *p,
-                             int64_t *count);
-static inline bool tnc_is_mask(const tn_tensor *t) {
-    return tn_dtype_of(t) == TN_BOOL || tn_dtype_of(t) == TN_U8;
-}
-
-static inline int tnc_dim(int64_t dim, int ndim) {
-    return (int)(dim < 0 ? dim + (ndim ? ndim : 1) : dim);
-}
-
-#define TNC_MOVED(bytes, X)      \
-    switch (bytes) {             \
-    case 1: X(uint8_t); break;   \
-    case 2: X(uint16_t); break;  \
-    case 4: X(uint32_t); break;  \
-    case 8: X(uint64_t); break;  \
-    default: X(tnc_pair); break; \
-    }
 
 enum { TNC_TILE = 4096, TNC_WARPS = TNC_THREADS / 32 };
 
@@ -13956,6 +14527,16 @@ static void nonzero_run(tn_frame *f) {
     tnc_chosen_run(tnc_stream(f), c, sink);
 }
 
+static bool nonzero_static_prepare(tn_frame *f) {
+    return !tn_numel(f->out[0]) || tn_device_scratch(f, tnc_chosen_bytes(nonzero_walk(f))) != NULL;
+}
+static void nonzero_static_run(tn_frame *f) {
+    TN_ARGS(nonzero_static, a, f);
+    if (!tn_numel(f->out[0])) return;
+    tnc_fill(tn_frame_device(f), f->out[0], &a->fill_value);
+    nonzero_run(f);
+}
+
 static const tn_device_row index_table[] = {
     {"gather", false, NULL, NULL, gather_run},
     {"index_select", false, NULL, NULL, index_select_run},
@@ -13964,10 +14545,11 @@ static const tn_device_row index_table[] = {
     {"one_hot", false, one_hot_look, NULL, one_hot_run},
     {"masked_fill", false, NULL, masked_fill_prepare, masked_fill_run},
     {"masked_select", false, masked_select_look, masked_select_prepare, masked_select_run},
-    {"nonzero", false, nonzero_look, nonzero_prepare, nonzero_run}};
+    {"nonzero", false, nonzero_look, nonzero_prepare, nonzero_run},
+    {"nonzero_static", false, NULL, nonzero_static_prepare, nonzero_static_run}};
 TNC_FAMILY(index, index_table)
 
-/* src/cuda/scatter.cu - elements written or added at indices: scatter, scatter_value, scatter_add, index_add, index_put, embedding_dense_backward, masked_scatter */
+/* src/cuda/scatter.cu - elements written, added or otherwise combined at indices: scatter, scatter_value, scatter_add, scatter_reduce, index_add, index_put, embedding_dense_backward, masked_scatter */
 
 template <class T, class Sum>
 struct tnc_scatter_plain {
@@ -14134,6 +14716,78 @@ __global__ void __launch_bounds__(TNC_THREADS)
     }
 }
 
+enum tnc_way { TNC_WAY_SUM, TNC_WAY_PROD, TNC_WAY_MEAN, TNC_WAY_AMAX, TNC_WAY_AMIN };
+
+TNC_FN double tnc_reduced(double a, double b, int way, bool) {
+    switch (way) {
+    case TNC_WAY_PROD: return a * b;
+    case TNC_WAY_AMAX: return b != b || b > a ? b : a;
+    case TNC_WAY_AMIN: return b != b || b < a ? b : a;
+    default: return a + b;
+    }
+}
+TNC_FN int64_t tnc_reduced(int64_t a, int64_t b, int way, bool truth) {
+    switch (way) {
+    case TNC_WAY_AMAX: return b > a ? b : a;
+    case TNC_WAY_AMIN: return b < a ? b : a;
+    case TNC_WAY_PROD: return truth ? a && b : (int64_t)((uint64_t)a * (uint64_t)b);
+    default: return truth ? a || b : (int64_t)((uint64_t)a + (uint64_t)b);
+    }
+}
+TNC_FN tnc_c128 tnc_reduced(tnc_c128 a, tnc_c128 b, int way, bool) {
+    tnc_c128 v;
+    if (way == TNC_WAY_PROD) {
+        v.re = a.re * b.re - a.im * b.im;
+        v.im = a.re * b.im + a.im * b.re;
+    } else {
+        v.re = a.re + b.re;
+        v.im = a.im + b.im;
+    }
+    return v;
+}
+TNC_FN double tnc_reduced_mean(double v, int64_t n) { return v / (double)n; }
+TNC_FN int64_t tnc_reduced_mean(int64_t v, int64_t n) {
+    const int64_t q = v / n;
+    return v % n < 0 ? q - 1 : q;
+}
+TNC_FN tnc_c128 tnc_reduced_mean(tnc_c128 v, int64_t n) {
+    v.re /= (double)n;
+    v.im /= (double)n;
+    return v;
+}
+TNC_FN double tnc_reduced_zero(double) { return 0; }
+TNC_FN int64_t tnc_reduced_zero(int64_t) { return 0; }
+TNC_FN tnc_c128 tnc_reduced_zero(tnc_c128) {
+    const tnc_c128 v = {0, 0};
+    return v;
+}
+
+template <int type>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_scatter_reduce(tnc_scatter a, int dtype, int way, bool include_self) {
+    typedef tnc_move<type> move;
+    typedef typename tnc_of<type>::value V;
+    const bool sums = way == TNC_WAY_SUM || way == TNC_WAY_MEAN, truth = dtype == TN_BOOL;
+    for (int64_t i = TNC_FIRST(); i < a.n * a.each; i += TNC_STEP()) {
+        const char *from;
+        char *to;
+        int64_t p, key, count = include_self;
+        if (!tnc_scatter_job(a, i, false, &p, &to, &from, &key)) continue;
+        do {
+            const V v = move::load(from + tnc_scatter_place(a, p), dtype, dtype);
+            V now = v;
+            if (count++)
+                now = tnc_reduced(move::load(to, dtype, dtype), v, way, truth);
+            else if (sums)
+                now = tnc_reduced(tnc_reduced_zero(v), v, way, truth);
+            move::store(to, dtype, dtype, now);
+            p++;
+        } while (a.sorted && p < a.n && (int64_t)a.sorted[p].key == key);
+        if (way == TNC_WAY_MEAN && count > 1)
+            move::store(to, dtype, dtype, tnc_reduced_mean(move::load(to, dtype, dtype), count));
+    }
+}
+
 static bool scatter_scratch(tn_frame *f, int64_t n, int64_t more) {
     int64_t bytes, table;
     if (!n) return true;
@@ -14223,33 +14877,53 @@ static tnc_scatter scatter_of(const tn_frame *f, const tn_operand &out, const tn
 static bool scatter_prepare(tn_frame *f) {
     return !tn_numel(f->out[0]) || scatter_scratch(f, tn_numel(f->in[1]), 0);
 }
-static void scatter_elements(tn_frame *f, int64_t dim, bool adds) {
+static bool scatter_plan(tn_frame *f, int64_t dim, tnc_scatter *to) {
     const tn_operand index = tn_operand_of(f->in[1]), src = tn_operand_of(f->in[2]),
                      out = tn_operand_of(f->out[0]);
-    const cudaStream_t s = tnc_stream(f);
     tn_walk_plan p;
     tnc_scatter a;
     scatter_begin(f);
-    if (!index.numel || !out.numel) return;
+    if (!index.numel || !out.numel) return false;
     scatter_table(f, index, out, tnc_dim(dim, out.ndim), false, INT64_MIN);
     a = scatter_of(f, out, src, index.numel);
     tnc_plan_begin(&p, 1);
     for (int i = 0; i < index.ndim; i++)
         tnc_plan_within(&p, index.size[i], i < src.ndim ? src.stride[i] * src.bytes : 0, 0, 0);
     a.place = tnc_far_of<1>(p);
-    scatter_sort(s, &a, 0);
-    if (adds)
-        scatter_sum(s, a, out.dtype);
-    else
-        scatter_set(s, a, out.bytes);
+    scatter_sort(tnc_stream(f), &a, 0);
+    *to = a;
+    return true;
 }
 static void scatter_run(tn_frame *f) {
-    TN_ARGS(scatter, a, f);
-    scatter_elements(f, a->dim, false);
+    TN_ARGS(scatter, args, f);
+    tnc_scatter a;
+    if (scatter_plan(f, args->dim, &a))
+        scatter_set(tnc_stream(f), a, tnc_dtype_bytes(tn_dtype_of(f->out[0])));
 }
 static void scatter_add_run(tn_frame *f) {
-    TN_ARGS(scatter_add, a, f);
-    scatter_elements(f, a->dim, true);
+    TN_ARGS(scatter_add, args, f);
+    tnc_scatter a;
+    if (scatter_plan(f, args->dim, &a)) scatter_sum(tnc_stream(f), a, tn_dtype_of(f->out[0]));
+}
+static void scatter_reduce_run(tn_frame *f) {
+    TN_ARGS(scatter_reduce, args, f);
+    static const char *const words[] = {"sum", "prod", "mean", "amax", "amin"};
+    const tn_dtype dtype = tn_dtype_of(f->out[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tnc_scatter a;
+    int way = 0;
+    if (!scatter_plan(f, args->dim, &a)) return;
+    while (way < TNC_WAY_AMIN && strcmp(args->reduce, words[way]) != 0) way++;
+#define SCATTER_REDUCE(type)                                                                      \
+    TNC_LAUNCH_PLAIN((tnc_scatter_reduce<type>), tnc_blocks(a.n, TNC_THREADS), TNC_THREADS, s, a, \
+                     (int)dtype, way, args->include_self)
+    if (dtype == TN_C64 || dtype == TN_C128)
+        SCATTER_REDUCE(TNC_C128);
+    else if (tnc_is_float(dtype))
+        SCATTER_REDUCE(TNC_F64);
+    else
+        SCATTER_REDUCE(TNC_I64);
+#undef SCATTER_REDUCE
 }
 
 static void scatter_value_run(tn_frame *f) {
@@ -14483,6 +15157,7 @@ static void masked_scatter_run(tn_frame *f) {
 static const tn_device_row scatter_rows[] = {
     {"scatter", false, NULL, scatter_prepare, scatter_run},
     {"scatter_add", false, NULL, scatter_prepare, scatter_add_run},
+    {"scatter_reduce", false, NULL, scatter_prepare, scatter_reduce_run},
     {"scatter_value", false, NULL, NULL, scatter_value_run},
     {"index_add", false, NULL, index_add_prepare, index_add_run},
     {"index_put", false, index_put_look, index_put_prepare, index_put_run},
@@ -14492,9 +15167,13 @@ TNC_FAMILY(scatter, scatter_rows)
 
 /* src/cuda/sort.cu - sort, topk, searchsorted, bucketize: stable, NaN the largest, as on the CPU */
 
+/* src/cuda/keys.cuh - elements as 64-bit keys that compare as unsigned numbers: NaN is the largest, and the zeros are equal, as on the CPU */
+
+#define TNC_KEY_NAN (~(uint64_t)0)
+
 TNC_FN uint64_t tnc_sort_float(uint64_t v, int bits, uint64_t infinity) {
     const uint64_t sign = (uint64_t)1 << (bits - 1), size = v & (sign - 1);
-    if (size > infinity) return ~(uint64_t)0;
+    if (size > infinity) return TNC_KEY_NAN;
     return v & sign && size ? sign - size : sign + size;
 }
 TNC_FN uint64_t tnc_sort_key(const char *at, int dtype) {
@@ -14733,6 +15412,177 @@ static const tn_device_row sort_table[] = {{"sort", false, NULL, sort_prepare, s
                                            {"searchsorted", false, NULL, NULL, searchsorted_run},
                                            {"bucketize", false, NULL, NULL, bucketize_run}};
 TNC_FAMILY(sort, sort_table)
+
+/* src/cuda/median.cu - elements by their place in the order of a lane: kthvalue, median, nanmedian, mode, as on the CPU (ops/indexing/order.c) */
+
+enum { MEDIAN_KTH, MEDIAN_OF, MEDIAN_NOT_NAN, MEDIAN_MODE };
+
+struct tnc_median {
+    tnc_far<3> lanes;
+    tnc_far<1> along;
+    const char *x;
+    char *values;
+    int64_t *indices;
+    tnc_item *items;
+    int64_t k;
+    int32_t dtype, kind;
+    bool floats;
+};
+
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_median_keys(tnc_median a) {
+    for (int64_t i = TNC_FIRST(); i < a.lanes.n * a.along.n; i += TNC_STEP()) {
+        const int64_t lane = i / a.along.n;
+        tnc_item item;
+        int64_t at[3], in[1];
+        item.place = i - lane * a.along.n;
+        tnc_far_to(a.lanes, lane, at);
+        tnc_far_to(a.along, item.place, in);
+        item.key = tnc_sort_key(a.x + at[0] + in[0], a.dtype);
+        a.items[i] = item;
+    }
+}
+
+TNC_FN int64_t tnc_median_at(const tnc_item *p, int64_t n, bool floats, bool skip) {
+    int64_t low = 0, high = n;
+    while (floats && low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p[middle].key == TNC_KEY_NAN)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!floats) low = n;
+    if (low == 0) return 0;
+    return low < n && !skip ? low : (low - 1) / 2;
+}
+TNC_FN int64_t tnc_median_mode(const tnc_item *p, int64_t n, bool floats) {
+    int64_t most = 0, at = 0, run = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const bool same = i > 0 && p[i].key == p[i - 1].key && !(floats && p[i].key == TNC_KEY_NAN);
+        run = same ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            at = i;
+        }
+    }
+    return at;
+}
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_median_take(tnc_median a) {
+    for (int64_t lane = TNC_FIRST(); lane < a.lanes.n; lane += TNC_STEP()) {
+        const tnc_item *p = a.items + lane * a.along.n;
+        int64_t at[3], in[1], k = a.k;
+        if (a.kind == MEDIAN_MODE)
+            k = tnc_median_mode(p, a.along.n, a.floats);
+        else if (a.kind != MEDIAN_KTH)
+            k = tnc_median_at(p, a.along.n, a.floats, a.kind == MEDIAN_NOT_NAN);
+        tnc_far_to(a.lanes, lane, at);
+        tnc_far_to(a.along, p[k].place, in);
+        *(E *)(a.values + at[1]) = *(const E *)(a.x + at[0] + in[0]);
+        if (a.indices) *(int64_t *)((char *)a.indices + at[2]) = p[k].place;
+    }
+}
+
+static bool median_prepare(tn_frame *f) {
+    const int64_t n = tn_numel(f->in[0]);
+    int64_t bytes;
+    if (!n || !tn_numel(f->out[0])) return true;
+    if (!tnc_order_bytes(1, n, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_device_scratch(f, bytes) != NULL;
+}
+static void median_go(tn_frame *f, tnc_median a) {
+    const cudaStream_t s = tnc_stream(f);
+    const unsigned blocks = tnc_blocks(a.lanes.n, TNC_THREADS);
+    a.items = (tnc_item *)f->scratch;
+    TNC_LAUNCH_PLAIN(tnc_median_keys, tnc_blocks(a.lanes.n * a.along.n, TNC_THREADS), TNC_THREADS,
+                     s, a);
+    a.items = tnc_order(s, a.items, a.items + a.lanes.n * a.along.n, a.lanes.n, a.along.n);
+#define MEDIAN_TAKE(E) TNC_LAUNCH_PLAIN((tnc_median_take<E>), blocks, TNC_THREADS, s, a)
+    TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
+#undef MEDIAN_TAKE
+}
+static tnc_median median_of(const tn_operand &x, int kind, int64_t k) {
+    tnc_median a;
+    memset(&a, 0, sizeof a);
+    a.x = x.at;
+    a.k = k;
+    a.dtype = x.dtype;
+    a.kind = kind;
+    a.floats = tnc_is_float(x.dtype);
+    return a;
+}
+static void median_lanes(tn_frame *f, int kind, int64_t dim, bool keepdim, int64_t k) {
+    const tn_operand x = tn_operand_of(f->in[0]), values = tn_operand_of(f->out[0]),
+                     places = tn_operand_of(f->out[1]);
+    const int d = tnc_dim(dim, x.ndim);
+    tnc_median a = median_of(x, kind, k);
+    tn_walk_plan p;
+    if (!values.numel) return;
+    a.values = values.at;
+    a.indices = (int64_t *)(void *)places.at;
+    tnc_plan_begin(&p, 3);
+    for (int i = 0; i < x.ndim; i++) {
+        const int to = keepdim || i < d ? i : i - 1;
+        if (i == d) continue;
+        tnc_plan_within(&p, x.size[i], x.stride[i] * x.bytes, values.stride[to] * values.bytes,
+                        places.stride[to] * places.bytes);
+    }
+    a.lanes = tnc_far_of<3>(p);
+    tnc_plan_begin(&p, 1);
+    if (x.ndim) tnc_plan_within(&p, x.size[d], x.stride[d] * x.bytes, 0, 0);
+    a.along = tnc_far_of<1>(p);
+    median_go(f, a);
+}
+static void kthvalue_run(tn_frame *f) {
+    TN_ARGS(kthvalue, a, f);
+    median_lanes(f, MEDIAN_KTH, a->dim, a->keepdim, a->k - 1);
+}
+static void median_dim_run(tn_frame *f) {
+    TN_ARGS(median_dim, a, f);
+    median_lanes(f, MEDIAN_OF, a->dim, a->keepdim, 0);
+}
+static void nanmedian_dim_run(tn_frame *f) {
+    TN_ARGS(nanmedian_dim, a, f);
+    median_lanes(f, MEDIAN_NOT_NAN, a->dim, a->keepdim, 0);
+}
+static void mode_run(tn_frame *f) {
+    TN_ARGS(mode, a, f);
+    median_lanes(f, MEDIAN_MODE, a->dim, a->keepdim, 0);
+}
+
+static void median_all(tn_frame *f, int kind) {
+    const tn_operand x = tn_operand_of(f->in[0]);
+    const tn_dtype dtype = (tn_dtype)x.dtype;
+    tnc_median a = median_of(x, kind, 0);
+    tn_walk_plan p;
+    if (!x.numel) {
+        const int64_t least = dtype == TN_I64 ? INT64_MIN : dtype == TN_I32 ? INT32_MIN : 0;
+        tnc_pair unit = {{0, 0}};
+        tn_scalar_element(a.floats || dtype == TN_BOOL ? tn_float((double)NAN) : tn_int(least),
+                          dtype, &unit);
+        tnc_fill(tn_frame_device(f), f->out[0], &unit);
+        return;
+    }
+    a.values = (char *)tn_device_data(f->out[0]);
+    tnc_plan_begin(&p, 3);
+    a.lanes = tnc_far_of<3>(p);
+    tnc_plan_begin(&p, 1);
+    for (int i = 0; i < x.ndim; i++) tnc_plan_within(&p, x.size[i], x.stride[i] * x.bytes, 0, 0);
+    a.along = tnc_far_of<1>(p);
+    median_go(f, a);
+}
+static void median_run(tn_frame *f) { median_all(f, MEDIAN_OF); }
+static void nanmedian_run(tn_frame *f) { median_all(f, MEDIAN_NOT_NAN); }
+
+static const tn_device_row median_table[] = {
+    {"kthvalue", false, NULL, median_prepare, kthvalue_run},
+    {"median_dim", false, NULL, median_prepare, median_dim_run},
+    {"nanmedian_dim", false, NULL, median_prepare, nanmedian_dim_run},
+    {"mode", false, NULL, median_prepare, mode_run},
+    {"median", false, NULL, median_prepare, median_run},
+    {"nanmedian", false, NULL, median_prepare, nanmedian_run}};
+TNC_FAMILY(median, median_table)
 
 /* src/cuda/moves.cu - rows that move elements and are no copies of whole tensors: reversed dimensions, triangles, conjugates, sums into a view by strides */
 
@@ -15094,7 +15944,7 @@ static const tn_device_row create_table[] = {
     {"linspace", false, NULL, range_prepare, range_run}};
 TNC_FAMILY(create, create_table)
 
-/* src/cuda/optimize.cu - a step of an optimizer for all parameters: fused_sgd, fused_adam, fused_adamw, with the CPU's formulas and bits (kernels/optimize_type.inl) */
+/* src/cuda/optimize.cu - a step of an optimizer for all parameters: fused_sgd, fused_adam, fused_adamw, with the CPU's formulas and bits (kernels/optimize_type.inl), and fused_step, whose rules are the CPU's own text, a launch for each parameter */
 
 enum { STEP_TASKS = 48, STEP_OPTIONS = 8, STEP_CHUNK = 4096 };
 
@@ -15265,6 +16115,2401 @@ __global__ void __launch_bounds__(TNC_THREADS)
     }
 }
 
+#define TNI_ISA 0
+#define TNI_RULE TNC_FN
+#define TNI_TYPE_F32
+
+/* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
+#if !defined(TNI_ISA) || !defined(TNI_FN)
+#error "TNI_ISA and TNI_FN are set by kernels.c"
+#endif
+
+#define TNI_SUFFIX f32
+#define TNI_FLOATING 1
+#define T float
+
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+
+#if TNI_ISA == 0
+
+/* src/simd/scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with */
+#ifndef TNI_SIMD_SCALAR_H
+#define TNI_SIMD_SCALAR_H
+
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
+    TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
+TNI_SCALAR_COMMON(f32, float, uint32_t)
+TNI_SCALAR_COMMON(f64, double, uint64_t)
+TNI_SCALAR_COMMON(i32, int32_t, uint32_t)
+TNI_SCALAR_COMMON(i64, int64_t, uint64_t)
+TNI_SCALAR_INTEGER(i32, int32_t, uint32_t)
+TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
+#undef TNI_SCALAR_COMMON
+#undef TNI_SCALAR_INTEGER
+
+TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+}
+TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+}
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
+TNI_INLINE float tni_sc_mant_f32(float v) {
+    return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
+}
+TNI_INLINE double tni_sc_mant_f64(double v) {
+    return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+}
+#if defined(__wasm__)
+TNI_INLINE float tni_sc_fma_f32(float a, float b, float c) {
+    double p = (double)a * b, s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    double side = lost * s;
+    uint64_t bits = tni_sc_bits_f64(s);
+    if (side < 0) bits--;
+    if (side < 0 || side > 0) bits |= 1;
+    return (float)tni_sc_from_f64(bits);
+}
+TNI_INLINE double tni_sc_fma_f64(double a, double b, double c) {
+    return c == 0 && a != 0 && b != 0 ? a * b : fma(a, b, c);
+}
+#define TNI_FMA_F32 tni_sc_fma_f32
+#define TNI_FMA_F64 tni_sc_fma_f64
+TNI_INLINE int tni_sc_truth(int m) {
+    __asm__("" : "+r"(m));
+    return m;
+}
+#define TNI_TRUTH(m) tni_sc_truth(m)
+#else
+#define TNI_FMA_F32 fmaf
+#define TNI_FMA_F64 fma
+#define TNI_TRUTH(m) (m)
+#endif
+#endif
+
+#define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
+#define V T
+#define M int
+#define W 1
+#define V_LD(p) TNI_S(ld)(p)
+#define V_ST(p, v) TNI_S(st)(p, v)
+#define V_LDN(p, n) TNI_S(ldn)(p, n)
+#define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
+#define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
+#define V_SET(s) ((T)(s))
+#define V_ZERO() ((T)0)
+#define V_MIN(a, b) TNI_S(min)(a, b)
+#define V_MAX(a, b) TNI_S(max)(a, b)
+#define V_LT(a, b) ((a) < (b))
+#define V_LE(a, b) ((a) <= (b))
+#define V_GT(a, b) ((a) > (b))
+#define V_GE(a, b) ((a) >= (b))
+#define V_EQ(a, b) ((a) == (b))
+#define V_NE(a, b) ((a) != (b))
+#define V_SEL(m, a, b) (TNI_TRUTH(m) ? (a) : (b))
+#define M_AND(a, b) ((a) & (b))
+#define M_OR(a, b) ((a) | (b))
+#define M_XOR(a, b) ((a) ^ (b))
+#define M_NOT(a) (!(a))
+#define M_ANY(m) (m)
+#define V_AND(a, b) TNI_S (and)(a, b)
+#define V_OR(a, b) TNI_S(or)(a, b)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
+#define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
+#define M_LD(p) (*(const uint8_t *)(p) != 0)
+
+#define V_ADD(a, b) ((T)((a) + (b)))
+#define V_EXPO(a) TNI_S(expo)(a)
+#define V_MANT(a) TNI_S(mant)(a)
+#define V_SUB(a, b) ((T)((a) - (b)))
+#define V_MUL(a, b) ((T)((a) * (b)))
+#define V_DIV(a, b) ((T)((a) / (b)))
+#define V_NEG(a) (-(a))
+#define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
+#define V_FMA(a, b, c) TNI_FMA_F32(a, b, c)
+#define V_FNMA(a, b, c) TNI_FMA_F32(-(a), b, c)
+#define V_ABS(a) fabsf(a)
+#define V_SQRT(a) sqrtf(a)
+#define V_FLOOR(a) floorf(a)
+#define V_CEIL(a) ceilf(a)
+#define V_TRUNC(a) truncf(a)
+#define V_ROUND(a) rintf(a)
+#elif TNI_ISA == 1
+
+/* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
+#ifndef TNI_SIMD_AVX2_H
+#define TNI_SIMD_AVX2_H
+
+static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
+}
+TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
+}
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
+}
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
+    uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
+    memcpy(p, &u, 4);
+}
+TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
+    __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
+    int32_t u;
+    memcpy(&u, p, 4);
+    return _mm256_cmpgt_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(u)), _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+
+TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
+    __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
+    __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
+    __m256i b = _mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(k, h), one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(v, _mm256_castsi256_ps(a)), _mm256_castsi256_ps(b));
+}
+TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
+    __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
+    __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
+}
+TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
+    __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
+}
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
+    __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
+    k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
+    return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
+}
+TNI_INLINE __m256 tni_avx2_mant_f32(__m256 v) {
+    v = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+    return _mm256_or_ps(v, _mm256_set1_ps(1.0f));
+}
+TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
+    v = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(0x000fffffffffffff)));
+    return _mm256_or_pd(v, _mm256_set1_pd(1.0));
+}
+
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
+
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
+    __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
+    cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
+TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
+}
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
+}
+#endif
+
+#define V __m256
+#define M __m256
+#define W 8
+#define V_LD(p) _mm256_loadu_ps((const float *)(const void *)(p))
+#define V_ST(p, v) _mm256_storeu_ps((float *)(void *)(p), v)
+#define V_LDN(p, n) _mm256_maskload_ps((const float *)(const void *)(p), tni_avx2_mask32(n))
+#define V_STN(p, v, n) _mm256_maskstore_ps((float *)(void *)(p), tni_avx2_mask32(n), v)
+#define V_SET(s) _mm256_set1_ps((float)(s))
+#define V_LD2(p, a, b) tni_avx2_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx2_st2_f32((float *)(void *)(p), a, b)
+#define V_ZERO() _mm256_setzero_ps()
+#define V_ADD(a, b) _mm256_add_ps(a, b)
+#define V_SUB(a, b) _mm256_sub_ps(a, b)
+#define V_MUL(a, b) _mm256_mul_ps(a, b)
+#define V_DIV(a, b) _mm256_div_ps(a, b)
+#define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define V_FNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
+#define V_NEG(a) _mm256_xor_ps(a, _mm256_set1_ps(-0.0f))
+#define V_ABS(a) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a)
+#define V_SQRT(a) _mm256_sqrt_ps(a)
+#define V_MIN(a, b) _mm256_min_ps(a, b)
+#define V_MAX(a, b) _mm256_max_ps(a, b)
+#define V_FLOOR(a) _mm256_floor_ps(a)
+#define V_CEIL(a) _mm256_ceil_ps(a)
+#define V_TRUNC(a) _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm256_cmp_ps(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm256_cmp_ps(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm256_cmp_ps(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm256_cmp_ps(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm256_cmp_ps(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm256_cmp_ps(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm256_blendv_ps(b, a, m)
+#define M_AND(a, b) _mm256_and_ps(a, b)
+#define M_OR(a, b) _mm256_or_ps(a, b)
+#define M_XOR(a, b) _mm256_xor_ps(a, b)
+#define M_NOT(a) _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))
+#define M_ANY(m) (_mm256_movemask_ps(m) != 0)
+#define V_AND(a, b) _mm256_and_ps(a, b)
+#define V_OR(a, b) _mm256_or_ps(a, b)
+#define V_XOR(a, b) _mm256_xor_ps(a, b)
+#define V_NOT(a) M_NOT(a)
+#define V_LDEXP(v, n) tni_avx2_ldexp_f32(v, n)
+#define V_EXPO(a) tni_avx2_expo_f32(a)
+#define V_MANT(a) tni_avx2_mant_f32(a)
+#define V_MST(p, m) tni_avx2_mst32(p, _mm256_castps_si256(m))
+#define M_LD(p) _mm256_castsi256_ps(tni_avx2_mld32(p))
+
+#elif TNI_ISA == 2
+
+/* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
+#ifndef TNI_SIMD_AVX512_H
+#define TNI_SIMD_AVX512_H
+
+TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
+    _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
+}
+TNI_INLINE void tni_avx512_mst8(void *p, __mmask8 m) {
+    _mm_storel_epi64((__m128i *)p, _mm_maskz_set1_epi8((__mmask16)m, 1));
+}
+TNI_INLINE __mmask16 tni_avx512_mld16(const void *p) {
+    __m128i v = _mm_loadu_si128((const __m128i *)p);
+    return _mm_test_epi8_mask(v, v);
+}
+TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
+    __m128i v = _mm_loadl_epi64((const __m128i *)p);
+    return (__mmask8)_mm_test_epi8_mask(v, v);
+}
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+#endif
+
+#define V __m512
+#define M __mmask16
+#define W 16
+#define V_LD(p) _mm512_loadu_ps((const void *)(p))
+#define V_ST(p, v) _mm512_storeu_ps((void *)(p), v)
+#define V_LDN(p, n) _mm512_maskz_loadu_ps(tni_avx512_first16(n), (const void *)(p))
+#define V_STN(p, v, n) _mm512_mask_storeu_ps((void *)(p), tni_avx512_first16(n), v)
+#define V_SET(s) _mm512_set1_ps((float)(s))
+#define V_LD2(p, a, b) tni_avx512_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx512_st2_f32((float *)(void *)(p), a, b)
+#define V_ZERO() _mm512_setzero_ps()
+#define V_ADD(a, b) _mm512_add_ps(a, b)
+#define V_SUB(a, b) _mm512_sub_ps(a, b)
+#define V_MUL(a, b) _mm512_mul_ps(a, b)
+#define V_DIV(a, b) _mm512_div_ps(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_ps(a, b, c)
+#define V_NEG(a) _mm512_xor_ps(a, _mm512_set1_ps(-0.0f))
+#define V_ABS(a) _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a)
+#define V_SQRT(a) _mm512_sqrt_ps(a)
+#define V_MIN(a, b) _mm512_min_ps(a, b)
+#define V_MAX(a, b) _mm512_max_ps(a, b)
+#define V_FLOOR(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define V_CEIL(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+#define V_TRUNC(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm512_mask_blend_ps(m, b, a)
+#define V_AND(a, b) _mm512_and_ps(a, b)
+#define V_OR(a, b) _mm512_or_ps(a, b)
+#define V_XOR(a, b) _mm512_xor_ps(a, b)
+#define V_NOT(a) _mm512_xor_ps(a, _mm512_castsi512_ps(_mm512_set1_epi32(-1)))
+#define V_LDEXP(v, n) _mm512_scalef_ps(v, n)
+#define V_EXPO(a) _mm512_getexp_ps(a)
+#define V_MANT(a) _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)
+#define V_MST(p, m) tni_avx512_mst16(p, m)
+#define M_LD(p) tni_avx512_mld16(p)
+
+#define TNI_M(m) ((__mmask16)(m))
+#define M_AND(a, b) TNI_M((a) & (b))
+#define M_OR(a, b) TNI_M((a) | (b))
+#define M_XOR(a, b) TNI_M((a) ^ (b))
+#define M_NOT(a) TNI_M(~(unsigned)(a))
+#define M_ANY(m) ((m) != 0)
+#elif TNI_ISA == 3
+
+/* src/simd/neon.h - the vocabulary for aarch64 */
+#ifndef TNI_SIMD_NEON_H
+#define TNI_SIMD_NEON_H
+
+TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
+    float t[4] = {0, 0, 0, 0};
+    memcpy(t, p, (size_t)n * 4);
+    return vld1q_f32(t);
+}
+TNI_INLINE void tni_neon_stn_f32(void *p, float32x4_t v, int64_t n) {
+    float t[4];
+    vst1q_f32(t, v);
+    memcpy(p, t, (size_t)n * 4);
+}
+TNI_INLINE float64x2_t tni_neon_ldn_f64(const void *p, int64_t n) {
+    double t[2] = {0, 0};
+    memcpy(t, p, (size_t)n * 8);
+    return vld1q_f64(t);
+}
+TNI_INLINE void tni_neon_stn_f64(void *p, float64x2_t v, int64_t n) {
+    double t[2];
+    vst1q_f64(t, v);
+    memcpy(p, t, (size_t)n * 8);
+}
+TNI_INLINE int32x4_t tni_neon_ldn_i32(const void *p, int64_t n) {
+    return vreinterpretq_s32_f32(tni_neon_ldn_f32(p, n));
+}
+TNI_INLINE void tni_neon_stn_i32(void *p, int32x4_t v, int64_t n) {
+    tni_neon_stn_f32(p, vreinterpretq_f32_s32(v), n);
+}
+TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
+    return vreinterpretq_s64_f64(tni_neon_ldn_f64(p, n));
+}
+TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
+    tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
+}
+TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
+    uint16x4_t h = vmovn_u32(m);
+    uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
+    vst1_lane_u32((uint32_t *)p, vreinterpret_u32_u8(b), 0);
+}
+TNI_INLINE void tni_neon_mst64(void *p, uint64x2_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(vgetq_lane_u64(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(vgetq_lane_u64(m, 1) & 1);
+}
+TNI_INLINE uint32x4_t tni_neon_mld32(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint32_t t[4] = {q[0], q[1], q[2], q[3]};
+    uint32x4_t v = vld1q_u32(t);
+    return vtstq_u32(v, v);
+}
+TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint64_t t[2] = {q[0], q[1]};
+    uint64x2_t v = vld1q_u64(t);
+    return vtstq_u64(v, v);
+}
+TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
+    int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
+    float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
+    float32x4_t b = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vsubq_s32(k, h), one), 23));
+    return vmulq_f32(vmulq_f32(v, a), b);
+}
+TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
+    int64x2_t k = vcvtq_s64_f64(n), h = vshrq_n_s64(k, 1), one = vdupq_n_s64(1023);
+    float64x2_t a = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(h, one), 52));
+    float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
+    return vmulq_f64(vmulq_f64(v, a), b);
+}
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+}
+TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
+}
+TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f32_u32(u); }
+TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
+TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
+TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f64(p, v);
+}
+TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
+    int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
+    return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
+}
+TNI_INLINE float64x2_t tni_neon_expo_f64(float64x2_t v) {
+    int64x2_t k = vreinterpretq_s64_u64(vshrq_n_u64(tni_neon_u64(v), 52));
+    return vcvtq_f64_s64(vsubq_s64(k, vdupq_n_s64(1023)));
+}
+TNI_INLINE float32x4_t tni_neon_mant_f32(float32x4_t v) {
+    uint32x4_t u = vandq_u32(tni_neon_u32(v), vdupq_n_u32(0x007fffffu));
+    return tni_neon_bits_f32(vorrq_u32(u, vdupq_n_u32(0x3f800000u)));
+}
+TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
+    uint64x2_t u = vandq_u64(tni_neon_u64(v), vdupq_n_u64(0x000fffffffffffffu));
+    return tni_neon_bits_f64(vorrq_u64(u, vdupq_n_u64(0x3ff0000000000000u)));
+}
+#endif
+
+#define V float32x4_t
+#define V_LD(p) vld1q_f32((const float *)(const void *)(p))
+#define V_ST(p, v) vst1q_f32((float *)(void *)(p), v)
+#define V_LDN(p, n) tni_neon_ldn_f32(p, n)
+#define V_STN(p, v, n) tni_neon_stn_f32(p, v, n)
+#define V_SET(s) vdupq_n_f32((float)(s))
+#define V_LD2(p, a, b) tni_neon_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_neon_st2_f32((float *)(void *)(p), a, b)
+#define V_ZERO() vdupq_n_f32(0)
+#define V_ADD(a, b) vaddq_f32(a, b)
+#define V_SUB(a, b) vsubq_f32(a, b)
+#define V_MUL(a, b) vmulq_f32(a, b)
+#define V_DIV(a, b) vdivq_f32(a, b)
+#define V_FMA(a, b, c) vfmaq_f32(c, a, b)
+#define V_FNMA(a, b, c) vfmsq_f32(c, a, b)
+#define V_NEG(a) vnegq_f32(a)
+#define V_ABS(a) vabsq_f32(a)
+#define V_SQRT(a) vsqrtq_f32(a)
+#define V_MIN(a, b) tni_neon_min_f32(a, b)
+#define V_MAX(a, b) tni_neon_max_f32(a, b)
+#define V_FLOOR(a) vrndmq_f32(a)
+#define V_CEIL(a) vrndpq_f32(a)
+#define V_TRUNC(a) vrndq_f32(a)
+#define V_ROUND(a) vrndnq_f32(a)
+#define V_LT(a, b) vcltq_f32(a, b)
+#define V_LE(a, b) vcleq_f32(a, b)
+#define V_GT(a, b) vcgtq_f32(a, b)
+#define V_GE(a, b) vcgeq_f32(a, b)
+#define V_EQ(a, b) vceqq_f32(a, b)
+#define V_SEL(m, a, b) vbslq_f32(m, a, b)
+#define V_AND(a, b) tni_neon_bits_f32(vandq_u32(tni_neon_u32(a), tni_neon_u32(b)))
+#define V_OR(a, b) tni_neon_bits_f32(vorrq_u32(tni_neon_u32(a), tni_neon_u32(b)))
+#define V_XOR(a, b) tni_neon_bits_f32(veorq_u32(tni_neon_u32(a), tni_neon_u32(b)))
+#define V_NOT(a) tni_neon_bits_f32(vmvnq_u32(tni_neon_u32(a)))
+#define V_LDEXP(v, n) tni_neon_ldexp_f32(v, n)
+#define V_EXPO(a) tni_neon_expo_f32(a)
+#define V_MANT(a) tni_neon_mant_f32(a)
+
+#define M uint32x4_t
+#define W 4
+#define M_AND(a, b) vandq_u32(a, b)
+#define M_OR(a, b) vorrq_u32(a, b)
+#define M_XOR(a, b) veorq_u32(a, b)
+#define M_NOT(a) vmvnq_u32(a)
+#define M_ANY(m) (vmaxvq_u32(m) != 0)
+#define V_MST(p, m) tni_neon_mst32(p, m)
+#define M_LD(p) tni_neon_mld32(p)
+#define V_NE(a, b) M_NOT(V_EQ(a, b))
+#elif TNI_ISA == 4
+
+/* src/simd/wasm128.h - the vocabulary for WebAssembly with 128-bit SIMD (emcc -msimd128) */
+#ifndef TNI_SIMD_WASM128_H
+#define TNI_SIMD_WASM128_H
+
+TNI_INLINE v128_t tni_wasm_ldn(const void *p, int64_t n, size_t each) {
+    v128_t v = wasm_i64x2_splat(0);
+    memcpy(&v, p, (size_t)n * each);
+    return v;
+}
+TNI_INLINE void tni_wasm_stn(void *p, v128_t v, int64_t n, size_t each) {
+    memcpy(p, &v, (size_t)n * each);
+}
+TNI_INLINE void tni_wasm_mst32(void *p, v128_t m) {
+    v128_t h = wasm_i16x8_narrow_i32x4(m, m);
+    v128_t b = wasm_v128_and(wasm_i8x16_narrow_i16x8(h, h), wasm_i8x16_splat(1));
+    wasm_v128_store32_lane(p, b, 0);
+}
+TNI_INLINE void tni_wasm_mst64(void *p, v128_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(wasm_i64x2_extract_lane(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(wasm_i64x2_extract_lane(m, 1) & 1);
+}
+TNI_INLINE v128_t tni_wasm_mld32(const void *p) {
+    v128_t v = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(p));
+    return wasm_i32x4_ne(wasm_u32x4_extend_low_u16x8(v), wasm_i32x4_splat(0));
+}
+TNI_INLINE v128_t tni_wasm_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    return wasm_i64x2_ne(wasm_i64x2_make(q[0], q[1]), wasm_i64x2_splat(0));
+}
+
+TNI_INLINE v128_t tni_wasm_low(v128_t a) { return wasm_f64x2_promote_low_f32x4(a); }
+TNI_INLINE v128_t tni_wasm_high(v128_t a) {
+    return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(a, a, 1, 1));
+}
+TNI_INLINE v128_t tni_wasm_floats(v128_t low, v128_t high) {
+    return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high),
+                              0, 2);
+}
+TNI_INLINE v128_t tni_wasm_to_odd(v128_t p, v128_t c) {
+    v128_t s = wasm_f64x2_add(p, c), t = wasm_f64x2_sub(s, p), zero = wasm_f64x2_splat(0);
+    v128_t lost = wasm_f64x2_add(wasm_f64x2_sub(p, wasm_f64x2_sub(s, t)), wasm_f64x2_sub(c, t));
+    v128_t side = wasm_f64x2_mul(lost, s);
+    v128_t beyond = wasm_f64x2_lt(side, zero), before = wasm_f64x2_gt(side, zero);
+    v128_t odd = wasm_u64x2_shr(wasm_v128_or(beyond, before), 63);
+    return wasm_v128_or(wasm_i64x2_add(s, beyond), odd);
+}
+static TNI_NOINLINE v128_t tni_wasm_fma_once(v128_t a, v128_t b, v128_t c) {
+    v128_t p = wasm_f64x2_mul(tni_wasm_low(a), tni_wasm_low(b));
+    v128_t q = wasm_f64x2_mul(tni_wasm_high(a), tni_wasm_high(b));
+    return tni_wasm_floats(tni_wasm_to_odd(p, tni_wasm_low(c)),
+                           tni_wasm_to_odd(q, tni_wasm_high(c)));
+}
+TNI_INLINE v128_t tni_wasm_fma_f32(v128_t a, v128_t b, v128_t c) {
+    v128_t p = wasm_f64x2_mul(tni_wasm_low(a), tni_wasm_low(b));
+    v128_t q = wasm_f64x2_mul(tni_wasm_high(a), tni_wasm_high(b));
+    v128_t s = wasm_f64x2_add(p, tni_wasm_low(c)), t = wasm_f64x2_add(q, tni_wasm_high(c));
+    v128_t sum = tni_wasm_floats(s, t), tail = wasm_i32x4_shuffle(s, t, 0, 2, 4, 6);
+    v128_t halfway = wasm_i32x4_eq(wasm_v128_and(tail, wasm_i32x4_splat(0x1fffffff)),
+                                   wasm_i32x4_splat(0x10000000));
+    v128_t small = wasm_f32x4_le(wasm_f32x4_abs(sum), wasm_f32x4_splat(1.17549435e-38f));
+    v128_t denormal = wasm_v128_and(small, wasm_f32x4_ne(sum, wasm_f32x4_splat(0)));
+    if (TNI_LIKELY(!wasm_v128_any_true(wasm_v128_or(halfway, denormal)))) return sum;
+    return tni_wasm_fma_once(a, b, c);
+}
+TNI_INLINE v128_t tni_wasm_fma_f64(v128_t a, v128_t b, v128_t c) {
+    return wasm_f64x2_make(
+        tni_sc_fma_f64(wasm_f64x2_extract_lane(a, 0), wasm_f64x2_extract_lane(b, 0),
+                       wasm_f64x2_extract_lane(c, 0)),
+        tni_sc_fma_f64(wasm_f64x2_extract_lane(a, 1), wasm_f64x2_extract_lane(b, 1),
+                       wasm_f64x2_extract_lane(c, 1)));
+}
+
+TNI_INLINE v128_t tni_wasm_ldexp_f32(v128_t v, v128_t n) {
+    v128_t k = wasm_i32x4_trunc_sat_f32x4(n), h = wasm_i32x4_shr(k, 1);
+    v128_t one = wasm_i32x4_splat(127), a = wasm_i32x4_shl(wasm_i32x4_add(h, one), 23);
+    v128_t b = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_sub(k, h), one), 23);
+    return wasm_f32x4_mul(wasm_f32x4_mul(v, a), b);
+}
+TNI_INLINE v128_t tni_wasm_ldexp_f64(v128_t v, v128_t n) {
+    v128_t k = wasm_i64x2_extend_low_i32x4(wasm_i32x4_trunc_sat_f64x2_zero(n));
+    v128_t h = wasm_i64x2_shr(k, 1), one = wasm_i64x2_splat(1023);
+    v128_t a = wasm_i64x2_shl(wasm_i64x2_add(h, one), 52);
+    v128_t b = wasm_i64x2_shl(wasm_i64x2_add(wasm_i64x2_sub(k, h), one), 52);
+    return wasm_f64x2_mul(wasm_f64x2_mul(v, a), b);
+}
+TNI_INLINE v128_t tni_wasm_expo_f32(v128_t v) {
+    v128_t k = wasm_u32x4_shr(v, 23);
+    return wasm_f32x4_convert_i32x4(wasm_i32x4_sub(k, wasm_i32x4_splat(127)));
+}
+TNI_INLINE v128_t tni_wasm_expo_f64(v128_t v) {
+    v128_t k = wasm_v128_or(wasm_u64x2_shr(v, 52), wasm_i64x2_splat(0x4330000000000000));
+    return wasm_f64x2_sub(k, wasm_f64x2_splat(4503599627371519.0));
+}
+TNI_INLINE v128_t tni_wasm_mant_f32(v128_t v) {
+    v128_t u = wasm_v128_and(v, wasm_i32x4_splat(0x007fffff));
+    return wasm_v128_or(u, wasm_i32x4_splat(0x3f800000));
+}
+TNI_INLINE v128_t tni_wasm_mant_f64(v128_t v) {
+    v128_t u = wasm_v128_and(v, wasm_i64x2_splat(0x000fffffffffffff));
+    return wasm_v128_or(u, wasm_i64x2_splat(0x3ff0000000000000));
+}
+TNI_INLINE void tni_wasm_ld2_f32(const char *p, v128_t *a, v128_t *b) {
+    v128_t x = wasm_v128_load(p), y = wasm_v128_load(p + 16);
+    *a = wasm_i32x4_shuffle(x, y, 0, 2, 4, 6);
+    *b = wasm_i32x4_shuffle(x, y, 1, 3, 5, 7);
+}
+TNI_INLINE void tni_wasm_st2_f32(char *p, v128_t a, v128_t b) {
+    wasm_v128_store(p, wasm_i32x4_shuffle(a, b, 0, 4, 1, 5));
+    wasm_v128_store(p + 16, wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+}
+TNI_INLINE void tni_wasm_ld2_f64(const char *p, v128_t *a, v128_t *b) {
+    v128_t x = wasm_v128_load(p), y = wasm_v128_load(p + 16);
+    *a = wasm_i64x2_shuffle(x, y, 0, 2);
+    *b = wasm_i64x2_shuffle(x, y, 1, 3);
+}
+TNI_INLINE void tni_wasm_st2_f64(char *p, v128_t a, v128_t b) {
+    wasm_v128_store(p, wasm_i64x2_shuffle(a, b, 0, 2));
+    wasm_v128_store(p + 16, wasm_i64x2_shuffle(a, b, 1, 3));
+}
+TNI_INLINE v128_t tni_wasm_min_i64(v128_t a, v128_t b) {
+    return wasm_v128_bitselect(a, b, wasm_i64x2_lt(a, b));
+}
+TNI_INLINE v128_t tni_wasm_max_i64(v128_t a, v128_t b) {
+    return wasm_v128_bitselect(a, b, wasm_i64x2_gt(a, b));
+}
+#define TNI_WASM_SHIFT(name, word, E, N)                              \
+    TNI_INLINE v128_t tni_wasm_##name(v128_t a, v128_t n) {           \
+        E x[N], by[N];                                                \
+        wasm_v128_store(x, a);                                        \
+        wasm_v128_store(by, n);                                       \
+        for (int i = 0; i < N; i++) x[i] = tni_sc_##word(x[i], by[i]); \
+        return wasm_v128_load(x);                                     \
+    }
+TNI_WASM_SHIFT(shl_i32, shl_i32, int32_t, 4)
+TNI_WASM_SHIFT(shr_i32, shr_i32, int32_t, 4)
+TNI_WASM_SHIFT(shl_i64, shl_i64, int64_t, 2)
+TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
+#undef TNI_WASM_SHIFT
+#endif
+
+#define V v128_t
+#define M v128_t
+#define V_LD(p) wasm_v128_load(p)
+#define V_ST(p, v) wasm_v128_store(p, v)
+#define V_LDN(p, n) tni_wasm_ldn(p, n, sizeof(T))
+#define V_STN(p, v, n) tni_wasm_stn(p, v, n, sizeof(T))
+#define V_ZERO() wasm_i64x2_splat(0)
+#define V_SEL(m, a, b) wasm_v128_bitselect(a, b, m)
+#define M_AND(a, b) wasm_v128_and(a, b)
+#define M_OR(a, b) wasm_v128_or(a, b)
+#define M_XOR(a, b) wasm_v128_xor(a, b)
+#define M_NOT(a) wasm_v128_not(a)
+#define M_ANY(m) wasm_v128_any_true(m)
+#define V_AND(a, b) wasm_v128_and(a, b)
+#define V_OR(a, b) wasm_v128_or(a, b)
+#define V_XOR(a, b) wasm_v128_xor(a, b)
+#define V_NOT(a) wasm_v128_not(a)
+
+#define W 4
+#define V_SET(s) wasm_f32x4_splat((float)(s))
+#define V_LD2(p, a, b) tni_wasm_ld2_f32((const char *)(p), a, b)
+#define V_ST2(p, a, b) tni_wasm_st2_f32((char *)(p), a, b)
+#define V_ADD(a, b) wasm_f32x4_add(a, b)
+#define V_SUB(a, b) wasm_f32x4_sub(a, b)
+#define V_MUL(a, b) wasm_f32x4_mul(a, b)
+#define V_DIV(a, b) wasm_f32x4_div(a, b)
+#define V_FMA(a, b, c) tni_wasm_fma_f32(a, b, c)
+#define V_FNMA(a, b, c) tni_wasm_fma_f32(wasm_f32x4_neg(a), b, c)
+#define V_NEG(a) wasm_f32x4_neg(a)
+#define V_ABS(a) wasm_f32x4_abs(a)
+#define V_SQRT(a) wasm_f32x4_sqrt(a)
+#define V_MIN(a, b) wasm_f32x4_pmin(b, a)
+#define V_MAX(a, b) wasm_f32x4_pmax(b, a)
+#define V_FLOOR(a) wasm_f32x4_floor(a)
+#define V_CEIL(a) wasm_f32x4_ceil(a)
+#define V_TRUNC(a) wasm_f32x4_trunc(a)
+#define V_ROUND(a) wasm_f32x4_nearest(a)
+#define V_LT(a, b) wasm_f32x4_lt(a, b)
+#define V_LE(a, b) wasm_f32x4_le(a, b)
+#define V_GT(a, b) wasm_f32x4_gt(a, b)
+#define V_GE(a, b) wasm_f32x4_ge(a, b)
+#define V_EQ(a, b) wasm_f32x4_eq(a, b)
+#define V_NE(a, b) wasm_f32x4_ne(a, b)
+#define V_LDEXP(v, n) tni_wasm_ldexp_f32(v, n)
+#define V_EXPO(a) tni_wasm_expo_f32(a)
+#define V_MANT(a) tni_wasm_mant_f32(a)
+#define V_MST(p, m) tni_wasm_mst32(p, m)
+#define M_LD(p) tni_wasm_mld32(p)
+
+#endif
+
+#define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
+#define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
+#define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
+#define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
+#define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
+#define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
+#define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
+#define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
+#define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
+#define V_LOGADDEXP2(a, b) TNI_FNT(tni_logaddexp2)(a, b)
+#define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
+#define V_EXP(a) TNI_FNT(tni_exp)(a)
+#define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
+#define V_LOG(a) TNI_FNT(tni_log)(a)
+#define V_LOG1P(a) TNI_FNT(tni_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_log2)(a)
+#define V_LOG10(a) TNI_FNT(tni_log10)(a)
+#define V_SIN(a) TNI_FNT(tni_sin)(a)
+#define V_COS(a) TNI_FNT(tni_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_tan)(a)
+#define V_TANH(a) TNI_FNT(tni_tanh)(a)
+#define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
+#define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
+#define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
+#define V_ATAN(a) TNI_FNT(tni_atan)(a)
+#define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
+#define V_ASIN(a) TNI_FNT(tni_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_acos)(a)
+#define V_SINH(a) TNI_FNT(tni_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ANGLE(a) TNI_FNT(tni_angle)(a)
+
+/* src/simd/optimize_rules.inl - the rules of fused_step, for one type: of each the loop over n elements */
+
+TNI_RULE V TNI_FNT(step_gradient)(const void *g, V x, int64_t i, int64_t k, const double *c) {
+    V d = V_LDN((const T *)g + i, k);
+    if (c[0] != 0) d = V_NEG(d);
+    return c[1] != 0 ? V_FMA(x, V_SET(c[1]), d) : d;
+}
+TNI_RULE V TNI_FNT(step_lerp)(V a, V d, double weight) {
+    const bool below = weight < 0.5;
+    const V w = below ? V_SET(weight) : V_SUB(V_SET(weight), V_ONE);
+    return V_FMA(w, V_SUB(d, a), below ? a : d);
+}
+TNI_RULE V TNI_FNT(step_square)(V a, V d, double beta) {
+    return V_FMA(V_MUL(V_SET(1 - beta), d), d, V_MUL(a, V_SET(beta)));
+}
+TNI_RULE V TNI_FNT(step_divided)(V x, double rate, V a, V b) {
+    return V_ADD(x, V_DIV(V_MUL(V_SET(rate), a), b));
+}
+
+TNI_RULE void TNI_FNT(adagrad)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *sum = (T *)at[2];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V s = V_FMA(d, d, V_LDN(sum + i, k));
+        V_STN(sum + i, s, k);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[3], d, V_ADD(V_SQRT(s), V_SET(c[4]))), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(rmsprop)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *square = (T *)at[2], *buffer = (T *)at[3], *mean = (T *)at[4];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        V b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[4]);
+        V_STN(square + i, b, k);
+        if (mean) {
+            const V a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+            V_STN(mean + i, a, k);
+            b = V_FNMA(a, a, b);
+        }
+        b = V_ADD(V_SQRT(b), V_SET(c[5]));
+        if (buffer) {
+            const V m = V_ADD(V_MUL(V_LDN(buffer + i, k), V_SET(c[6])), V_DIV(d, b));
+            V_STN(buffer + i, m, k);
+            V_STN(p + i, V_FMA(m, V_SET(c[3]), x), k);
+        } else {
+            V_STN(p + i, TNI_FNT(step_divided)(x, c[3], d, b), k);
+        }
+    }
+}
+
+TNI_RULE void TNI_FNT(adadelta)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *square = (T *)at[2], *step = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V a = V_LDN(step + i, k), b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[4]);
+        const V eps = V_SET(c[5]);
+        const V delta = V_MUL(V_DIV(V_SQRT(V_ADD(a, eps)), V_SQRT(V_ADD(b, eps))), d);
+        V_STN(square + i, b, k);
+        V_STN(step + i, TNI_FNT(step_square)(a, delta, c[4]), k);
+        V_STN(p + i, V_FMA(delta, V_SET(c[3]), x), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(adamax)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *most = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        const V b = V_MAXIMUM(V_MUL(V_LDN(most + i, k), V_SET(c[5])), V_ADD(V_ABS(d), V_SET(c[6])));
+        V_STN(mean + i, a, k);
+        V_STN(most + i, b, k);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[3], a, b), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(nadam)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *square = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), a, b, d;
+        if (c[2] != 1) x = V_MUL(x, V_SET(c[2]));
+        d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[5]);
+        V_STN(mean + i, a, k);
+        V_STN(square + i, b, k);
+        b = V_ADD(V_SQRT(V_DIV(b, V_SET(c[8]))), V_SET(c[6]));
+        x = TNI_FNT(step_divided)(x, c[3], d, b);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[7], a, b), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(radam)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *square = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), a, b, d;
+        if (c[2] != 1) x = V_MUL(x, V_SET(c[2]));
+        d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[5]);
+        V_STN(mean + i, a, k);
+        V_STN(square + i, b, k);
+        a = V_MUL(V_DIV(a, V_SET(c[7])), V_SET(c[3]));
+        if (c[9] != 0) {
+            b = V_MUL(V_DIV(V_ONE, V_ADD(V_SQRT(b), V_SET(c[6]))), V_SET(c[8]));
+            a = V_MUL(V_MUL(a, b), V_SET(c[9]));
+        }
+        V_STN(p + i, V_SUB(x, a), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(rprop)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *before = (T *)at[2], *size = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k);
+        V d = TNI_FNT(step_gradient)(at[1], x, i, k, c), s = V_LDN(size + i, k);
+        const V turn = V_MUL(d, V_LDN(before + i, k));
+        const M back = V_LT(turn, V_ZERO());
+        s = V_MUL(s, V_SEL(V_GT(turn, V_ZERO()), V_SET(c[4]), V_SEL(back, V_SET(c[3]), V_ONE)));
+        s = V_MINIMUM(V_MAXIMUM(s, V_SET(c[5])), V_SET(c[6]));
+        d = V_SEL(back, V_ZERO(), d);
+        V_STN(before + i, d, k);
+        V_STN(size + i, s, k);
+        V_STN(p + i, V_FNMA(V_SIGN(d), s, x), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(asgd)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *average = (T *)at[2];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c), a = x;
+        x = V_FMA(d, V_SET(c[3]), V_MUL(x, V_SET(c[2])));
+        if (c[4] != 1) a = V_LDN(average + i, k);
+        V_STN(p + i, x, k);
+        V_STN(average + i, c[4] == 1 ? x : V_ADD(a, V_MUL(V_SUB(x, a), V_SET(c[4]))), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V_STN((T *)at[0] + i, V_MUL(V_LDN((const T *)at[1] + i, k), V_SET(c[0])), k);
+    }
+}
+
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_LOGADDEXP
+#undef V_LOGADDEXP2
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
+#define TNI_TYPE_F64
+
+/* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
+#if !defined(TNI_ISA) || !defined(TNI_FN)
+#error "TNI_ISA and TNI_FN are set by kernels.c"
+#endif
+
+#define TNI_SUFFIX f64
+#define TNI_FLOATING 1
+#define T double
+
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+
+#if TNI_ISA == 0
+
+/* src/simd/scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with */
+#ifndef TNI_SIMD_SCALAR_H
+#define TNI_SIMD_SCALAR_H
+
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
+    TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
+TNI_SCALAR_COMMON(f32, float, uint32_t)
+TNI_SCALAR_COMMON(f64, double, uint64_t)
+TNI_SCALAR_COMMON(i32, int32_t, uint32_t)
+TNI_SCALAR_COMMON(i64, int64_t, uint64_t)
+TNI_SCALAR_INTEGER(i32, int32_t, uint32_t)
+TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
+#undef TNI_SCALAR_COMMON
+#undef TNI_SCALAR_INTEGER
+
+TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+}
+TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+}
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
+TNI_INLINE float tni_sc_mant_f32(float v) {
+    return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
+}
+TNI_INLINE double tni_sc_mant_f64(double v) {
+    return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+}
+#if defined(__wasm__)
+TNI_INLINE float tni_sc_fma_f32(float a, float b, float c) {
+    double p = (double)a * b, s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    double side = lost * s;
+    uint64_t bits = tni_sc_bits_f64(s);
+    if (side < 0) bits--;
+    if (side < 0 || side > 0) bits |= 1;
+    return (float)tni_sc_from_f64(bits);
+}
+TNI_INLINE double tni_sc_fma_f64(double a, double b, double c) {
+    return c == 0 && a != 0 && b != 0 ? a * b : fma(a, b, c);
+}
+#define TNI_FMA_F32 tni_sc_fma_f32
+#define TNI_FMA_F64 tni_sc_fma_f64
+TNI_INLINE int tni_sc_truth(int m) {
+    __asm__("" : "+r"(m));
+    return m;
+}
+#define TNI_TRUTH(m) tni_sc_truth(m)
+#else
+#define TNI_FMA_F32 fmaf
+#define TNI_FMA_F64 fma
+#define TNI_TRUTH(m) (m)
+#endif
+#endif
+
+#define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
+#define V T
+#define M int
+#define W 1
+#define V_LD(p) TNI_S(ld)(p)
+#define V_ST(p, v) TNI_S(st)(p, v)
+#define V_LDN(p, n) TNI_S(ldn)(p, n)
+#define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
+#define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
+#define V_SET(s) ((T)(s))
+#define V_ZERO() ((T)0)
+#define V_MIN(a, b) TNI_S(min)(a, b)
+#define V_MAX(a, b) TNI_S(max)(a, b)
+#define V_LT(a, b) ((a) < (b))
+#define V_LE(a, b) ((a) <= (b))
+#define V_GT(a, b) ((a) > (b))
+#define V_GE(a, b) ((a) >= (b))
+#define V_EQ(a, b) ((a) == (b))
+#define V_NE(a, b) ((a) != (b))
+#define V_SEL(m, a, b) (TNI_TRUTH(m) ? (a) : (b))
+#define M_AND(a, b) ((a) & (b))
+#define M_OR(a, b) ((a) | (b))
+#define M_XOR(a, b) ((a) ^ (b))
+#define M_NOT(a) (!(a))
+#define M_ANY(m) (m)
+#define V_AND(a, b) TNI_S (and)(a, b)
+#define V_OR(a, b) TNI_S(or)(a, b)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
+#define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
+#define M_LD(p) (*(const uint8_t *)(p) != 0)
+
+#define V_ADD(a, b) ((T)((a) + (b)))
+#define V_EXPO(a) TNI_S(expo)(a)
+#define V_MANT(a) TNI_S(mant)(a)
+#define V_SUB(a, b) ((T)((a) - (b)))
+#define V_MUL(a, b) ((T)((a) * (b)))
+#define V_DIV(a, b) ((T)((a) / (b)))
+#define V_NEG(a) (-(a))
+#define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
+#define V_FMA(a, b, c) TNI_FMA_F64(a, b, c)
+#define V_FNMA(a, b, c) TNI_FMA_F64(-(a), b, c)
+#define V_ABS(a) fabs(a)
+#define V_SQRT(a) sqrt(a)
+#define V_FLOOR(a) floor(a)
+#define V_CEIL(a) ceil(a)
+#define V_TRUNC(a) trunc(a)
+#define V_ROUND(a) rint(a)
+#elif TNI_ISA == 1
+
+/* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
+#ifndef TNI_SIMD_AVX2_H
+#define TNI_SIMD_AVX2_H
+
+static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
+}
+TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
+}
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
+}
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
+    uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
+    memcpy(p, &u, 4);
+}
+TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
+    __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
+    int32_t u;
+    memcpy(&u, p, 4);
+    return _mm256_cmpgt_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(u)), _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+
+TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
+    __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
+    __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
+    __m256i b = _mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(k, h), one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(v, _mm256_castsi256_ps(a)), _mm256_castsi256_ps(b));
+}
+TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
+    __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
+    __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
+}
+TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
+    __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
+}
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
+    __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
+    k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
+    return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
+}
+TNI_INLINE __m256 tni_avx2_mant_f32(__m256 v) {
+    v = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+    return _mm256_or_ps(v, _mm256_set1_ps(1.0f));
+}
+TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
+    v = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(0x000fffffffffffff)));
+    return _mm256_or_pd(v, _mm256_set1_pd(1.0));
+}
+
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
+
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
+    __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
+    cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
+TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
+}
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
+}
+#endif
+
+#define V __m256d
+#define M __m256d
+#define W 4
+#define V_LD(p) _mm256_loadu_pd((const double *)(const void *)(p))
+#define V_ST(p, v) _mm256_storeu_pd((double *)(void *)(p), v)
+#define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
+#define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
+#define V_SET(s) _mm256_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() _mm256_setzero_pd()
+#define V_ADD(a, b) _mm256_add_pd(a, b)
+#define V_SUB(a, b) _mm256_sub_pd(a, b)
+#define V_MUL(a, b) _mm256_mul_pd(a, b)
+#define V_DIV(a, b) _mm256_div_pd(a, b)
+#define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define V_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
+#define V_NEG(a) _mm256_xor_pd(a, _mm256_set1_pd(-0.0))
+#define V_ABS(a) _mm256_andnot_pd(_mm256_set1_pd(-0.0), a)
+#define V_SQRT(a) _mm256_sqrt_pd(a)
+#define V_MIN(a, b) _mm256_min_pd(a, b)
+#define V_MAX(a, b) _mm256_max_pd(a, b)
+#define V_FLOOR(a) _mm256_floor_pd(a)
+#define V_CEIL(a) _mm256_ceil_pd(a)
+#define V_TRUNC(a) _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm256_cmp_pd(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm256_cmp_pd(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm256_cmp_pd(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm256_cmp_pd(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm256_cmp_pd(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm256_cmp_pd(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm256_blendv_pd(b, a, m)
+#define M_AND(a, b) _mm256_and_pd(a, b)
+#define M_OR(a, b) _mm256_or_pd(a, b)
+#define M_XOR(a, b) _mm256_xor_pd(a, b)
+#define M_NOT(a) _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1)))
+#define M_ANY(m) (_mm256_movemask_pd(m) != 0)
+#define V_AND(a, b) _mm256_and_pd(a, b)
+#define V_OR(a, b) _mm256_or_pd(a, b)
+#define V_XOR(a, b) _mm256_xor_pd(a, b)
+#define V_NOT(a) M_NOT(a)
+#define V_LDEXP(v, n) tni_avx2_ldexp_f64(v, n)
+#define V_EXPO(a) tni_avx2_expo_f64(a)
+#define V_MANT(a) tni_avx2_mant_f64(a)
+#define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(m))
+#define M_LD(p) _mm256_castsi256_pd(tni_avx2_mld64(p))
+
+#elif TNI_ISA == 2
+
+/* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
+#ifndef TNI_SIMD_AVX512_H
+#define TNI_SIMD_AVX512_H
+
+TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
+    _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
+}
+TNI_INLINE void tni_avx512_mst8(void *p, __mmask8 m) {
+    _mm_storel_epi64((__m128i *)p, _mm_maskz_set1_epi8((__mmask16)m, 1));
+}
+TNI_INLINE __mmask16 tni_avx512_mld16(const void *p) {
+    __m128i v = _mm_loadu_si128((const __m128i *)p);
+    return _mm_test_epi8_mask(v, v);
+}
+TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
+    __m128i v = _mm_loadl_epi64((const __m128i *)p);
+    return (__mmask8)_mm_test_epi8_mask(v, v);
+}
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+#endif
+
+#define V __m512d
+#define M __mmask8
+#define W 8
+#define V_LD(p) _mm512_loadu_pd((const void *)(p))
+#define V_ST(p, v) _mm512_storeu_pd((void *)(p), v)
+#define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
+#define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
+#define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() _mm512_setzero_pd()
+#define V_ADD(a, b) _mm512_add_pd(a, b)
+#define V_SUB(a, b) _mm512_sub_pd(a, b)
+#define V_MUL(a, b) _mm512_mul_pd(a, b)
+#define V_DIV(a, b) _mm512_div_pd(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c)
+#define V_NEG(a) _mm512_xor_pd(a, _mm512_set1_pd(-0.0))
+#define V_ABS(a) _mm512_andnot_pd(_mm512_set1_pd(-0.0), a)
+#define V_SQRT(a) _mm512_sqrt_pd(a)
+#define V_MIN(a, b) _mm512_min_pd(a, b)
+#define V_MAX(a, b) _mm512_max_pd(a, b)
+#define V_FLOOR(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define V_CEIL(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+#define V_TRUNC(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm512_mask_blend_pd(m, b, a)
+#define V_AND(a, b) _mm512_and_pd(a, b)
+#define V_OR(a, b) _mm512_or_pd(a, b)
+#define V_XOR(a, b) _mm512_xor_pd(a, b)
+#define V_NOT(a) _mm512_xor_pd(a, _mm512_castsi512_pd(_mm512_set1_epi32(-1)))
+#define V_LDEXP(v, n) _mm512_scalef_pd(v, n)
+#define V_EXPO(a) _mm512_getexp_pd(a)
+#define V_MANT(a) _mm512_getmant_pd(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)
+#define V_MST(p, m) tni_avx512_mst8(p, m)
+#define M_LD(p) tni_avx512_mld8(p)
+
+#define TNI_M(m) ((__mmask8)(m))
+#define M_AND(a, b) TNI_M((a) & (b))
+#define M_OR(a, b) TNI_M((a) | (b))
+#define M_XOR(a, b) TNI_M((a) ^ (b))
+#define M_NOT(a) TNI_M(~(unsigned)(a))
+#define M_ANY(m) ((m) != 0)
+#elif TNI_ISA == 3
+
+/* src/simd/neon.h - the vocabulary for aarch64 */
+#ifndef TNI_SIMD_NEON_H
+#define TNI_SIMD_NEON_H
+
+TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
+    float t[4] = {0, 0, 0, 0};
+    memcpy(t, p, (size_t)n * 4);
+    return vld1q_f32(t);
+}
+TNI_INLINE void tni_neon_stn_f32(void *p, float32x4_t v, int64_t n) {
+    float t[4];
+    vst1q_f32(t, v);
+    memcpy(p, t, (size_t)n * 4);
+}
+TNI_INLINE float64x2_t tni_neon_ldn_f64(const void *p, int64_t n) {
+    double t[2] = {0, 0};
+    memcpy(t, p, (size_t)n * 8);
+    return vld1q_f64(t);
+}
+TNI_INLINE void tni_neon_stn_f64(void *p, float64x2_t v, int64_t n) {
+    double t[2];
+    vst1q_f64(t, v);
+    memcpy(p, t, (size_t)n * 8);
+}
+TNI_INLINE int32x4_t tni_neon_ldn_i32(const void *p, int64_t n) {
+    return vreinterpretq_s32_f32(tni_neon_ldn_f32(p, n));
+}
+TNI_INLINE void tni_neon_stn_i32(void *p, int32x4_t v, int64_t n) {
+    tni_neon_stn_f32(p, vreinterpretq_f32_s32(v), n);
+}
+TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
+    return vreinterpretq_s64_f64(tni_neon_ldn_f64(p, n));
+}
+TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
+    tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
+}
+TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
+    uint16x4_t h = vmovn_u32(m);
+    uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
+    vst1_lane_u32((uint32_t *)p, vreinterpret_u32_u8(b), 0);
+}
+TNI_INLINE void tni_neon_mst64(void *p, uint64x2_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(vgetq_lane_u64(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(vgetq_lane_u64(m, 1) & 1);
+}
+TNI_INLINE uint32x4_t tni_neon_mld32(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint32_t t[4] = {q[0], q[1], q[2], q[3]};
+    uint32x4_t v = vld1q_u32(t);
+    return vtstq_u32(v, v);
+}
+TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint64_t t[2] = {q[0], q[1]};
+    uint64x2_t v = vld1q_u64(t);
+    return vtstq_u64(v, v);
+}
+TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
+    int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
+    float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
+    float32x4_t b = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vsubq_s32(k, h), one), 23));
+    return vmulq_f32(vmulq_f32(v, a), b);
+}
+TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
+    int64x2_t k = vcvtq_s64_f64(n), h = vshrq_n_s64(k, 1), one = vdupq_n_s64(1023);
+    float64x2_t a = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(h, one), 52));
+    float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
+    return vmulq_f64(vmulq_f64(v, a), b);
+}
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+}
+TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
+}
+TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f32_u32(u); }
+TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
+TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
+TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f64(p, v);
+}
+TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
+    int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
+    return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
+}
+TNI_INLINE float64x2_t tni_neon_expo_f64(float64x2_t v) {
+    int64x2_t k = vreinterpretq_s64_u64(vshrq_n_u64(tni_neon_u64(v), 52));
+    return vcvtq_f64_s64(vsubq_s64(k, vdupq_n_s64(1023)));
+}
+TNI_INLINE float32x4_t tni_neon_mant_f32(float32x4_t v) {
+    uint32x4_t u = vandq_u32(tni_neon_u32(v), vdupq_n_u32(0x007fffffu));
+    return tni_neon_bits_f32(vorrq_u32(u, vdupq_n_u32(0x3f800000u)));
+}
+TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
+    uint64x2_t u = vandq_u64(tni_neon_u64(v), vdupq_n_u64(0x000fffffffffffffu));
+    return tni_neon_bits_f64(vorrq_u64(u, vdupq_n_u64(0x3ff0000000000000u)));
+}
+#endif
+
+#define V float64x2_t
+#define V_LD(p) vld1q_f64((const double *)(const void *)(p))
+#define V_ST(p, v) vst1q_f64((double *)(void *)(p), v)
+#define V_LDN(p, n) tni_neon_ldn_f64(p, n)
+#define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
+#define V_SET(s) vdupq_n_f64((double)(s))
+#define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() vdupq_n_f64(0)
+#define V_ADD(a, b) vaddq_f64(a, b)
+#define V_SUB(a, b) vsubq_f64(a, b)
+#define V_MUL(a, b) vmulq_f64(a, b)
+#define V_DIV(a, b) vdivq_f64(a, b)
+#define V_FMA(a, b, c) vfmaq_f64(c, a, b)
+#define V_FNMA(a, b, c) vfmsq_f64(c, a, b)
+#define V_NEG(a) vnegq_f64(a)
+#define V_ABS(a) vabsq_f64(a)
+#define V_SQRT(a) vsqrtq_f64(a)
+#define V_MIN(a, b) tni_neon_min_f64(a, b)
+#define V_MAX(a, b) tni_neon_max_f64(a, b)
+#define V_FLOOR(a) vrndmq_f64(a)
+#define V_CEIL(a) vrndpq_f64(a)
+#define V_TRUNC(a) vrndq_f64(a)
+#define V_ROUND(a) vrndnq_f64(a)
+#define V_LT(a, b) vcltq_f64(a, b)
+#define V_LE(a, b) vcleq_f64(a, b)
+#define V_GT(a, b) vcgtq_f64(a, b)
+#define V_GE(a, b) vcgeq_f64(a, b)
+#define V_EQ(a, b) vceqq_f64(a, b)
+#define V_SEL(m, a, b) vbslq_f64(m, a, b)
+#define V_AND(a, b) tni_neon_bits_f64(vandq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_OR(a, b) tni_neon_bits_f64(vorrq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_XOR(a, b) tni_neon_bits_f64(veorq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_NOT(a) tni_neon_bits_f64(tni_neon_not64(tni_neon_u64(a)))
+#define V_LDEXP(v, n) tni_neon_ldexp_f64(v, n)
+#define V_EXPO(a) tni_neon_expo_f64(a)
+#define V_MANT(a) tni_neon_mant_f64(a)
+
+#define M uint64x2_t
+#define W 2
+#define M_AND(a, b) vandq_u64(a, b)
+#define M_OR(a, b) vorrq_u64(a, b)
+#define M_XOR(a, b) veorq_u64(a, b)
+#define M_NOT(a) tni_neon_not64(a)
+#define M_ANY(m) ((vgetq_lane_u64(m, 0) | vgetq_lane_u64(m, 1)) != 0)
+#define V_MST(p, m) tni_neon_mst64(p, m)
+#define M_LD(p) tni_neon_mld64(p)
+#define V_NE(a, b) M_NOT(V_EQ(a, b))
+#elif TNI_ISA == 4
+
+/* src/simd/wasm128.h - the vocabulary for WebAssembly with 128-bit SIMD (emcc -msimd128) */
+#ifndef TNI_SIMD_WASM128_H
+#define TNI_SIMD_WASM128_H
+
+TNI_INLINE v128_t tni_wasm_ldn(const void *p, int64_t n, size_t each) {
+    v128_t v = wasm_i64x2_splat(0);
+    memcpy(&v, p, (size_t)n * each);
+    return v;
+}
+TNI_INLINE void tni_wasm_stn(void *p, v128_t v, int64_t n, size_t each) {
+    memcpy(p, &v, (size_t)n * each);
+}
+TNI_INLINE void tni_wasm_mst32(void *p, v128_t m) {
+    v128_t h = wasm_i16x8_narrow_i32x4(m, m);
+    v128_t b = wasm_v128_and(wasm_i8x16_narrow_i16x8(h, h), wasm_i8x16_splat(1));
+    wasm_v128_store32_lane(p, b, 0);
+}
+TNI_INLINE void tni_wasm_mst64(void *p, v128_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(wasm_i64x2_extract_lane(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(wasm_i64x2_extract_lane(m, 1) & 1);
+}
+TNI_INLINE v128_t tni_wasm_mld32(const void *p) {
+    v128_t v = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(p));
+    return wasm_i32x4_ne(wasm_u32x4_extend_low_u16x8(v), wasm_i32x4_splat(0));
+}
+TNI_INLINE v128_t tni_wasm_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    return wasm_i64x2_ne(wasm_i64x2_make(q[0], q[1]), wasm_i64x2_splat(0));
+}
+
+TNI_INLINE v128_t tni_wasm_low(v128_t a) { return wasm_f64x2_promote_low_f32x4(a); }
+TNI_INLINE v128_t tni_wasm_high(v128_t a) {
+    return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(a, a, 1, 1));
+}
+TNI_INLINE v128_t tni_wasm_floats(v128_t low, v128_t high) {
+    return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high),
+                              0, 2);
+}
+TNI_INLINE v128_t tni_wasm_to_odd(v128_t p, v128_t c) {
+    v128_t s = wasm_f64x2_add(p, c), t = wasm_f64x2_sub(s, p), zero = wasm_f64x2_splat(0);
+    v128_t lost = wasm_f64x2_add(wasm_f64x2_sub(p, wasm_f64x2_sub(s, t)), wasm_f64x2_sub(c, t));
+    v128_t side = wasm_f64x2_mul(lost, s);
+    v128_t beyond = wasm_f64x2_lt(side, zero), before = wasm_f64x2_gt(side, zero);
+    v128_t odd = wasm_u64x2_shr(wasm_v128_or(beyond, before), 63);
+    return wasm_v128_or(wasm_i64x2_add(s, beyond), odd);
+}
+static TNI_NOINLINE v128_t tni_wasm_fma_once(v128_t a, v128_t b, v128_t c) {
+    v128_t p = wasm_f64x2_mul(tni_wasm_low(a), tni_wasm_low(b));
+    v128_t q = wasm_f64x2_mul(tni_wasm_high(a), tni_wasm_high(b));
+    return tni_wasm_floats(tni_wasm_to_odd(p, tni_wasm_low(c)),
+                           tni_wasm_to_odd(q, tni_wasm_high(c)));
+}
+TNI_INLINE v128_t tni_wasm_fma_f32(v128_t a, v128_t b, v128_t c) {
+    v128_t p = wasm_f64x2_mul(tni_wasm_low(a), tni_wasm_low(b));
+    v128_t q = wasm_f64x2_mul(tni_wasm_high(a), tni_wasm_high(b));
+    v128_t s = wasm_f64x2_add(p, tni_wasm_low(c)), t = wasm_f64x2_add(q, tni_wasm_high(c));
+    v128_t sum = tni_wasm_floats(s, t), tail = wasm_i32x4_shuffle(s, t, 0, 2, 4, 6);
+    v128_t halfway = wasm_i32x4_eq(wasm_v128_and(tail, wasm_i32x4_splat(0x1fffffff)),
+                                   wasm_i32x4_splat(0x10000000));
+    v128_t small = wasm_f32x4_le(wasm_f32x4_abs(sum), wasm_f32x4_splat(1.17549435e-38f));
+    v128_t denormal = wasm_v128_and(small, wasm_f32x4_ne(sum, wasm_f32x4_splat(0)));
+    if (TNI_LIKELY(!wasm_v128_any_true(wasm_v128_or(halfway, denormal)))) return sum;
+    return tni_wasm_fma_once(a, b, c);
+}
+TNI_INLINE v128_t tni_wasm_fma_f64(v128_t a, v128_t b, v128_t c) {
+    return wasm_f64x2_make(
+        tni_sc_fma_f64(wasm_f64x2_extract_lane(a, 0), wasm_f64x2_extract_lane(b, 0),
+                       wasm_f64x2_extract_lane(c, 0)),
+        tni_sc_fma_f64(wasm_f64x2_extract_lane(a, 1), wasm_f64x2_extract_lane(b, 1),
+                       wasm_f64x2_extract_lane(c, 1)));
+}
+
+TNI_INLINE v128_t tni_wasm_ldexp_f32(v128_t v, v128_t n) {
+    v128_t k = wasm_i32x4_trunc_sat_f32x4(n), h = wasm_i32x4_shr(k, 1);
+    v128_t one = wasm_i32x4_splat(127), a = wasm_i32x4_shl(wasm_i32x4_add(h, one), 23);
+    v128_t b = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_sub(k, h), one), 23);
+    return wasm_f32x4_mul(wasm_f32x4_mul(v, a), b);
+}
+TNI_INLINE v128_t tni_wasm_ldexp_f64(v128_t v, v128_t n) {
+    v128_t k = wasm_i64x2_extend_low_i32x4(wasm_i32x4_trunc_sat_f64x2_zero(n));
+    v128_t h = wasm_i64x2_shr(k, 1), one = wasm_i64x2_splat(1023);
+    v128_t a = wasm_i64x2_shl(wasm_i64x2_add(h, one), 52);
+    v128_t b = wasm_i64x2_shl(wasm_i64x2_add(wasm_i64x2_sub(k, h), one), 52);
+    return wasm_f64x2_mul(wasm_f64x2_mul(v, a), b);
+}
+TNI_INLINE v128_t tni_wasm_expo_f32(v128_t v) {
+    v128_t k = wasm_u32x4_shr(v, 23);
+    return wasm_f32x4_convert_i32x4(wasm_i32x4_sub(k, wasm_i32x4_splat(127)));
+}
+TNI_INLINE v128_t tni_wasm_expo_f64(v128_t v) {
+    v128_t k = wasm_v128_or(wasm_u64x2_shr(v, 52), wasm_i64x2_splat(0x4330000000000000));
+    return wasm_f64x2_sub(k, wasm_f64x2_splat(4503599627371519.0));
+}
+TNI_INLINE v128_t tni_wasm_mant_f32(v128_t v) {
+    v128_t u = wasm_v128_and(v, wasm_i32x4_splat(0x007fffff));
+    return wasm_v128_or(u, wasm_i32x4_splat(0x3f800000));
+}
+TNI_INLINE v128_t tni_wasm_mant_f64(v128_t v) {
+    v128_t u = wasm_v128_and(v, wasm_i64x2_splat(0x000fffffffffffff));
+    return wasm_v128_or(u, wasm_i64x2_splat(0x3ff0000000000000));
+}
+TNI_INLINE void tni_wasm_ld2_f32(const char *p, v128_t *a, v128_t *b) {
+    v128_t x = wasm_v128_load(p), y = wasm_v128_load(p + 16);
+    *a = wasm_i32x4_shuffle(x, y, 0, 2, 4, 6);
+    *b = wasm_i32x4_shuffle(x, y, 1, 3, 5, 7);
+}
+TNI_INLINE void tni_wasm_st2_f32(char *p, v128_t a, v128_t b) {
+    wasm_v128_store(p, wasm_i32x4_shuffle(a, b, 0, 4, 1, 5));
+    wasm_v128_store(p + 16, wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+}
+TNI_INLINE void tni_wasm_ld2_f64(const char *p, v128_t *a, v128_t *b) {
+    v128_t x = wasm_v128_load(p), y = wasm_v128_load(p + 16);
+    *a = wasm_i64x2_shuffle(x, y, 0, 2);
+    *b = wasm_i64x2_shuffle(x, y, 1, 3);
+}
+TNI_INLINE void tni_wasm_st2_f64(char *p, v128_t a, v128_t b) {
+    wasm_v128_store(p, wasm_i64x2_shuffle(a, b, 0, 2));
+    wasm_v128_store(p + 16, wasm_i64x2_shuffle(a, b, 1, 3));
+}
+TNI_INLINE v128_t tni_wasm_min_i64(v128_t a, v128_t b) {
+    return wasm_v128_bitselect(a, b, wasm_i64x2_lt(a, b));
+}
+TNI_INLINE v128_t tni_wasm_max_i64(v128_t a, v128_t b) {
+    return wasm_v128_bitselect(a, b, wasm_i64x2_gt(a, b));
+}
+#define TNI_WASM_SHIFT(name, word, E, N)                              \
+    TNI_INLINE v128_t tni_wasm_##name(v128_t a, v128_t n) {           \
+        E x[N], by[N];                                                \
+        wasm_v128_store(x, a);                                        \
+        wasm_v128_store(by, n);                                       \
+        for (int i = 0; i < N; i++) x[i] = tni_sc_##word(x[i], by[i]); \
+        return wasm_v128_load(x);                                     \
+    }
+TNI_WASM_SHIFT(shl_i32, shl_i32, int32_t, 4)
+TNI_WASM_SHIFT(shr_i32, shr_i32, int32_t, 4)
+TNI_WASM_SHIFT(shl_i64, shl_i64, int64_t, 2)
+TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
+#undef TNI_WASM_SHIFT
+#endif
+
+#define V v128_t
+#define M v128_t
+#define V_LD(p) wasm_v128_load(p)
+#define V_ST(p, v) wasm_v128_store(p, v)
+#define V_LDN(p, n) tni_wasm_ldn(p, n, sizeof(T))
+#define V_STN(p, v, n) tni_wasm_stn(p, v, n, sizeof(T))
+#define V_ZERO() wasm_i64x2_splat(0)
+#define V_SEL(m, a, b) wasm_v128_bitselect(a, b, m)
+#define M_AND(a, b) wasm_v128_and(a, b)
+#define M_OR(a, b) wasm_v128_or(a, b)
+#define M_XOR(a, b) wasm_v128_xor(a, b)
+#define M_NOT(a) wasm_v128_not(a)
+#define M_ANY(m) wasm_v128_any_true(m)
+#define V_AND(a, b) wasm_v128_and(a, b)
+#define V_OR(a, b) wasm_v128_or(a, b)
+#define V_XOR(a, b) wasm_v128_xor(a, b)
+#define V_NOT(a) wasm_v128_not(a)
+
+#define W 2
+#define V_SET(s) wasm_f64x2_splat((double)(s))
+#define V_LD2(p, a, b) tni_wasm_ld2_f64((const char *)(p), a, b)
+#define V_ST2(p, a, b) tni_wasm_st2_f64((char *)(p), a, b)
+#define V_ADD(a, b) wasm_f64x2_add(a, b)
+#define V_SUB(a, b) wasm_f64x2_sub(a, b)
+#define V_MUL(a, b) wasm_f64x2_mul(a, b)
+#define V_DIV(a, b) wasm_f64x2_div(a, b)
+#define V_FMA(a, b, c) tni_wasm_fma_f64(a, b, c)
+#define V_FNMA(a, b, c) tni_wasm_fma_f64(wasm_f64x2_neg(a), b, c)
+#define V_NEG(a) wasm_f64x2_neg(a)
+#define V_ABS(a) wasm_f64x2_abs(a)
+#define V_SQRT(a) wasm_f64x2_sqrt(a)
+#define V_MIN(a, b) wasm_f64x2_pmin(b, a)
+#define V_MAX(a, b) wasm_f64x2_pmax(b, a)
+#define V_FLOOR(a) wasm_f64x2_floor(a)
+#define V_CEIL(a) wasm_f64x2_ceil(a)
+#define V_TRUNC(a) wasm_f64x2_trunc(a)
+#define V_ROUND(a) wasm_f64x2_nearest(a)
+#define V_LT(a, b) wasm_f64x2_lt(a, b)
+#define V_LE(a, b) wasm_f64x2_le(a, b)
+#define V_GT(a, b) wasm_f64x2_gt(a, b)
+#define V_GE(a, b) wasm_f64x2_ge(a, b)
+#define V_EQ(a, b) wasm_f64x2_eq(a, b)
+#define V_NE(a, b) wasm_f64x2_ne(a, b)
+#define V_LDEXP(v, n) tni_wasm_ldexp_f64(v, n)
+#define V_EXPO(a) tni_wasm_expo_f64(a)
+#define V_MANT(a) tni_wasm_mant_f64(a)
+#define V_MST(p, m) tni_wasm_mst64(p, m)
+#define M_LD(p) tni_wasm_mld64(p)
+
+#endif
+
+#define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
+#define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
+#define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
+#define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
+#define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
+#define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
+#define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
+#define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
+#define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
+#define V_LOGADDEXP2(a, b) TNI_FNT(tni_logaddexp2)(a, b)
+#define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
+#define V_EXP(a) TNI_FNT(tni_exp)(a)
+#define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
+#define V_LOG(a) TNI_FNT(tni_log)(a)
+#define V_LOG1P(a) TNI_FNT(tni_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_log2)(a)
+#define V_LOG10(a) TNI_FNT(tni_log10)(a)
+#define V_SIN(a) TNI_FNT(tni_sin)(a)
+#define V_COS(a) TNI_FNT(tni_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_tan)(a)
+#define V_TANH(a) TNI_FNT(tni_tanh)(a)
+#define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
+#define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
+#define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
+#define V_ATAN(a) TNI_FNT(tni_atan)(a)
+#define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
+#define V_ASIN(a) TNI_FNT(tni_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_acos)(a)
+#define V_SINH(a) TNI_FNT(tni_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ANGLE(a) TNI_FNT(tni_angle)(a)
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+
+/* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
+#define V_ERFC(a) TNI_FN(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
+#define V_ERFINV(a) TNI_FN(tni_erfinv)(a)
+#define V_NDTR(a) TNI_FN(tni_ndtr)(a)
+#define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
+#define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
+#define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
+#define V_I0(a) TNI_FN(tni_i0)(a)
+#define V_I0E(a) TNI_FN(tni_i0e)(a)
+#define V_I1(a) TNI_FN(tni_i1)(a)
+#define V_I1E(a) TNI_FN(tni_i1e)(a)
+#define V_K0(a) TNI_FN(tni_k)(a, 0, 0)
+#define V_K1(a) TNI_FN(tni_k)(a, 1, 0)
+#define V_K0E(a) TNI_FN(tni_k)(a, 0, 1)
+#define V_K1E(a) TNI_FN(tni_k)(a, 1, 1)
+#define V_J0(a) TNI_FN(tni_j0)(a)
+#define V_J1(a) TNI_FN(tni_j1)(a)
+#define V_Y0(a) TNI_FN(tni_y0)(a)
+#define V_Y1(a) TNI_FN(tni_y1)(a)
+#define V_SPHERICAL_J0(a) TNI_FN(tni_spherical_j0)(a)
+#define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
+#define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
+#define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
+#define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
+#define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)
+#define V_CHEBYSHEV_W(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_W)
+#define V_HERMITE_H(x, n) TNI_FN(tni_hermite)(x, n, 2)
+#define V_HERMITE_HE(x, n) TNI_FN(tni_hermite)(x, n, 1)
+#define V_LAGUERRE_L(x, n) TNI_FN(tni_laguerre)(x, n)
+#define V_LEGENDRE_P(x, n) TNI_FN(tni_legendre)(x, n)
+#endif
+
+/* src/simd/optimize_rules.inl - the rules of fused_step, for one type: of each the loop over n elements */
+
+TNI_RULE V TNI_FNT(step_gradient)(const void *g, V x, int64_t i, int64_t k, const double *c) {
+    V d = V_LDN((const T *)g + i, k);
+    if (c[0] != 0) d = V_NEG(d);
+    return c[1] != 0 ? V_FMA(x, V_SET(c[1]), d) : d;
+}
+TNI_RULE V TNI_FNT(step_lerp)(V a, V d, double weight) {
+    const bool below = weight < 0.5;
+    const V w = below ? V_SET(weight) : V_SUB(V_SET(weight), V_ONE);
+    return V_FMA(w, V_SUB(d, a), below ? a : d);
+}
+TNI_RULE V TNI_FNT(step_square)(V a, V d, double beta) {
+    return V_FMA(V_MUL(V_SET(1 - beta), d), d, V_MUL(a, V_SET(beta)));
+}
+TNI_RULE V TNI_FNT(step_divided)(V x, double rate, V a, V b) {
+    return V_ADD(x, V_DIV(V_MUL(V_SET(rate), a), b));
+}
+
+TNI_RULE void TNI_FNT(adagrad)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *sum = (T *)at[2];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V s = V_FMA(d, d, V_LDN(sum + i, k));
+        V_STN(sum + i, s, k);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[3], d, V_ADD(V_SQRT(s), V_SET(c[4]))), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(rmsprop)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *square = (T *)at[2], *buffer = (T *)at[3], *mean = (T *)at[4];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        V b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[4]);
+        V_STN(square + i, b, k);
+        if (mean) {
+            const V a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+            V_STN(mean + i, a, k);
+            b = V_FNMA(a, a, b);
+        }
+        b = V_ADD(V_SQRT(b), V_SET(c[5]));
+        if (buffer) {
+            const V m = V_ADD(V_MUL(V_LDN(buffer + i, k), V_SET(c[6])), V_DIV(d, b));
+            V_STN(buffer + i, m, k);
+            V_STN(p + i, V_FMA(m, V_SET(c[3]), x), k);
+        } else {
+            V_STN(p + i, TNI_FNT(step_divided)(x, c[3], d, b), k);
+        }
+    }
+}
+
+TNI_RULE void TNI_FNT(adadelta)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *square = (T *)at[2], *step = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V a = V_LDN(step + i, k), b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[4]);
+        const V eps = V_SET(c[5]);
+        const V delta = V_MUL(V_DIV(V_SQRT(V_ADD(a, eps)), V_SQRT(V_ADD(b, eps))), d);
+        V_STN(square + i, b, k);
+        V_STN(step + i, TNI_FNT(step_square)(a, delta, c[4]), k);
+        V_STN(p + i, V_FMA(delta, V_SET(c[3]), x), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(adamax)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *most = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        const V a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        const V b = V_MAXIMUM(V_MUL(V_LDN(most + i, k), V_SET(c[5])), V_ADD(V_ABS(d), V_SET(c[6])));
+        V_STN(mean + i, a, k);
+        V_STN(most + i, b, k);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[3], a, b), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(nadam)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *square = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), a, b, d;
+        if (c[2] != 1) x = V_MUL(x, V_SET(c[2]));
+        d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[5]);
+        V_STN(mean + i, a, k);
+        V_STN(square + i, b, k);
+        b = V_ADD(V_SQRT(V_DIV(b, V_SET(c[8]))), V_SET(c[6]));
+        x = TNI_FNT(step_divided)(x, c[3], d, b);
+        V_STN(p + i, TNI_FNT(step_divided)(x, c[7], a, b), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(radam)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *mean = (T *)at[2], *square = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), a, b, d;
+        if (c[2] != 1) x = V_MUL(x, V_SET(c[2]));
+        d = TNI_FNT(step_gradient)(at[1], x, i, k, c);
+        a = TNI_FNT(step_lerp)(V_LDN(mean + i, k), d, 1 - c[4]);
+        b = TNI_FNT(step_square)(V_LDN(square + i, k), d, c[5]);
+        V_STN(mean + i, a, k);
+        V_STN(square + i, b, k);
+        a = V_MUL(V_DIV(a, V_SET(c[7])), V_SET(c[3]));
+        if (c[9] != 0) {
+            b = V_MUL(V_DIV(V_ONE, V_ADD(V_SQRT(b), V_SET(c[6]))), V_SET(c[8]));
+            a = V_MUL(V_MUL(a, b), V_SET(c[9]));
+        }
+        V_STN(p + i, V_SUB(x, a), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(rprop)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *before = (T *)at[2], *size = (T *)at[3];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        const V x = V_LDN(p + i, k);
+        V d = TNI_FNT(step_gradient)(at[1], x, i, k, c), s = V_LDN(size + i, k);
+        const V turn = V_MUL(d, V_LDN(before + i, k));
+        const M back = V_LT(turn, V_ZERO());
+        s = V_MUL(s, V_SEL(V_GT(turn, V_ZERO()), V_SET(c[4]), V_SEL(back, V_SET(c[3]), V_ONE)));
+        s = V_MINIMUM(V_MAXIMUM(s, V_SET(c[5])), V_SET(c[6]));
+        d = V_SEL(back, V_ZERO(), d);
+        V_STN(before + i, d, k);
+        V_STN(size + i, s, k);
+        V_STN(p + i, V_FNMA(V_SIGN(d), s, x), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(asgd)(void *const *at, int64_t n, const double *c) {
+    T *p = (T *)at[0], *average = (T *)at[2];
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN(p + i, k), d = TNI_FNT(step_gradient)(at[1], x, i, k, c), a = x;
+        x = V_FMA(d, V_SET(c[3]), V_MUL(x, V_SET(c[2])));
+        if (c[4] != 1) a = V_LDN(average + i, k);
+        V_STN(p + i, x, k);
+        V_STN(average + i, c[4] == 1 ? x : V_ADD(a, V_MUL(V_SUB(x, a), V_SET(c[4]))), k);
+    }
+}
+
+TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V_STN((T *)at[0] + i, V_MUL(V_LDN((const T *)at[1] + i, k), V_SET(c[0])), k);
+    }
+}
+
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_LOGADDEXP
+#undef V_LOGADDEXP2
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_GCD
+#undef V_LCM
+#undef V_ANGLE
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
+#undef V_ERFC
+#undef V_ERFCX
+#undef V_ERFINV
+#undef V_NDTR
+#undef V_LOG_NDTR
+#undef V_NDTRI
+#undef V_ZETA
+#undef V_I0
+#undef V_I0E
+#undef V_I1
+#undef V_I1E
+#undef V_K0
+#undef V_K1
+#undef V_K0E
+#undef V_K1E
+#undef V_J0
+#undef V_J1
+#undef V_Y0
+#undef V_Y1
+#undef V_SPHERICAL_J0
+#undef V_AIRY_AI
+#undef V_IGAMMA
+#undef V_IGAMMAC
+#undef V_CHEBYSHEV_T
+#undef V_CHEBYSHEV_U
+#undef V_CHEBYSHEV_V
+#undef V_CHEBYSHEV_W
+#undef V_HERMITE_H
+#undef V_HERMITE_HE
+#undef V_LAGUERRE_L
+#undef V_LEGENDRE_P
+#undef TNI_RULE
+#undef TNI_ISA
+
+enum { STEP_FACTORS = 10 };
+struct tnc_step_factors {
+    double c[STEP_FACTORS];
+    int32_t rule;
+};
+#define TNC_RULE(name, word)       \
+    case TN_OPTIMIZER_RULE_##word: \
+        return TNI_JOIN(name, _cuda)(at, 1, f.c);
+#define TNC_RULES(S)                                         \
+    switch (f.rule) {                                        \
+        TNC_RULE(adagrad_##S, ADAGRAD)                       \
+        TNC_RULE(rmsprop_##S, RMSPROP)                       \
+        TNC_RULE(adadelta_##S, ADADELTA)                     \
+        TNC_RULE(adamax_##S, ADAMAX)                         \
+        TNC_RULE(nadam_##S, NADAM)                           \
+        TNC_RULE(radam_##S, RADAM)                           \
+        TNC_RULE(rprop_##S, RPROP)                           \
+        TNC_RULE(asgd_##S, ASGD)                             \
+    default: return TNI_JOIN(assign_##S, _cuda)(at, 1, f.c); \
+    }
+TNC_FN void tnc_step_rule(void *const *at, const tnc_step_factors &f, float){TNC_RULES(f32)} TNC_FN
+    void tnc_step_rule(void *const *at, const tnc_step_factors &f, double) {
+    TNC_RULES(f64)
+}
+#undef TNC_RULE
+#undef TNC_RULES
+
+struct tnc_step_places {
+    int32_t n, of[TN_STEP_TENSORS];
+};
+template <int dtype>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_step_ruled(tnc_walk<TN_STEP_TENSORS> w, tnc_step_places places, tnc_step_factors f) {
+    typedef tnc_step_of<dtype> of;
+    typedef typename of::E E;
+    typedef typename of::V V;
+    for (int64_t i = TNC_FIRST(); i < w.n; i += TNC_STEP()) {
+        int64_t to[TN_STEP_TENSORS];
+        V v[TN_STEP_TENSORS];
+        void *at[TN_STEP_TENSORS] = {NULL, NULL, NULL, NULL, NULL};
+        tnc_walk_to(w, (uint32_t)i, to);
+        for (int k = 0; k < places.n; k++) {
+            v[k] = of::get(tnc_get<E>(w.at[k] + to[k]));
+            at[places.of[k]] = &v[k];
+        }
+        tnc_step_rule(at, f, V());
+        for (int k = 0; k < places.n; k++)
+            if (places.of[k] != 1) tnc_put<E>(w.at[k] + to[k], of::put(v[k]));
+    }
+}
+
 template <int dtype>
 static void step_launch_flat(cudaStream_t s, const tnc_step_table &t, bool adam) {
     typedef typename tnc_step_of<dtype>::V V;
@@ -15400,9 +18645,46 @@ static void step_run(tn_frame *f) {
     step_flush(s, &t, dtype, adam);
 }
 
+static void step_ruled(cudaStream_t s, const tn_step_plan &p) {
+    const int dtype = (int)tn_dtype_of(p.t[0]);
+    tn_tensor *t[TN_STEP_TENSORS];
+    tnc_step_places places;
+    tnc_step_factors f;
+    tn_walk_plan plan;
+    memset(&places, 0, sizeof places);
+    memset(&f, 0, sizeof f);
+    f.rule = p.rule;
+    for (int k = 0; k < p.nfactors; k++) f.c[k] = p.factors[k];
+    for (int k = 0; k < TN_STEP_TENSORS; k++) {
+        if (!p.t[k]) continue;
+        places.of[places.n] = k;
+        t[places.n++] = p.t[k];
+    }
+    tn_walk_plan_of(&plan, t, places.n);
+    tnc_walk_pieces<TN_STEP_TENSORS>(plan, [&](const tnc_walk<TN_STEP_TENSORS> &w) {
+        const unsigned blocks = tnc_blocks(w.n, TNC_THREADS);
+#define STEP_RULED(type)                                                                \
+    case type:                                                                          \
+        TNC_LAUNCH_PLAIN((tnc_step_ruled<type>), blocks, TNC_THREADS, s, w, places, f); \
+        break
+        switch (dtype) {
+            STEP_RULED(TN_F16);
+            STEP_RULED(TN_BF16);
+            STEP_RULED(TN_F32);
+        default: TNC_LAUNCH_PLAIN((tnc_step_ruled<TN_F64>), blocks, TNC_THREADS, s, w, places, f);
+        }
+#undef STEP_RULED
+    });
+}
+static void fused_step_run(tn_frame *f) {
+    tn_step_plan p;
+    for (int64_t i = 0; tn_step_plan_of(&p, f, i); i++) step_ruled(tnc_stream(f), p);
+}
+
 static const tn_device_row optimize_table[] = {{"fused_sgd", false, NULL, NULL, step_run},
                                                {"fused_adam", false, NULL, NULL, step_run},
-                                               {"fused_adamw", false, NULL, NULL, step_run}};
+                                               {"fused_adamw", false, NULL, NULL, step_run},
+                                               {"fused_step", false, NULL, NULL, fused_step_run}};
 TNC_FAMILY(optimize, optimize_table)
 
 /* src/cuda/random.cu - random numbers, permutations, elements chosen by chance */
@@ -15867,63 +19149,26 @@ typedef struct random_note {
     uint8_t *drawn;
 } random_note;
 
-static void random_forget(void *data, void *) { delete[](char *) data; }
-
-static tn_tensor *random_host(tn_frame *f, const tn_tensor *t) {
-    const tn_operand o = tn_operand_of(t);
-    int64_t span = 1;
-    tn_wrap_options options;
-    tn_tensor *host;
-    char *data;
-    for (int d = 0; d < o.ndim; d++) span += (o.size[d] - 1) * o.stride[d];
-    data = new (std::nothrow) char[(size_t)(span * o.bytes)];
-    if (!data) {
-        tn_fail(f, TN_MEMORY, "no memory of the host for %lld bytes", (long long)(span * o.bytes));
-        return NULL;
-    }
-    memset(&options, 0, sizeof options);
-    options.strides = tn_ints_of(o.stride, o.ndim);
-    options.release = random_forget;
-    host = tn_wrap_at(NULL, 0, data, tn_ints_of(o.size, o.ndim), (tn_dtype)o.dtype, &options);
-    if (!host) delete[] data;
-    return host;
-}
-static tn_tensor *random_down(tn_frame *f, const tn_tensor *t) {
-    const tn_operand o = tn_operand_of(t);
-    cudaStream_t s = tnc_stream(f);
-    tn_tensor *host = random_host(f, t);
-    int64_t span = 1;
-    if (!host) return NULL;
-    for (int d = 0; d < o.ndim; d++) span += (o.size[d] - 1) * o.stride[d];
-    cudaError_t e =
-        cudaMemcpyAsync(tn_data(host), o.at, (size_t)(span * o.bytes), cudaMemcpyDeviceToHost, s);
-    if (!e) e = cudaStreamSynchronize(s);
-    if (!e) return host;
-    tn_free_at(NULL, 0, host);
-    tn_fail(f, TN_INTERNAL, "%s", cudaGetErrorString(e));
-    return NULL;
-}
-
-static bool random_draw_here(tn_frame *f) {
-    tn_tensor *out = f->out[0], *in = f->nin ? f->in[0] : NULL, *host, *from = NULL;
+static bool random_draw_from(tn_frame *f, int n) {
+    tn_tensor *out = f->out[0], *host;
+    tnc_here inputs;
     TN_NOTE(random_note, note, f);
     note->host = NULL;
     if (!tn_operand_of(out).numel) return true;
-    host = random_host(f, out);
-    if (!host) return false;
-    if (strcmp(f->row->name, "bernoulli") == 0 && !(from = random_down(f, in))) {
-        tn_free_at(NULL, 0, host);
-        return false;
+    if (!tnc_here_begin(f, &inputs, (1u << n) - 1)) return false;
+    host = tnc_here_like(f, out);
+    if (host) {
+        f->out[0] = host;
+        f->row->run(f);
+        f->out[0] = out;
+        note->host = host;
     }
-    f->out[0] = host;
-    if (from) f->in[0] = from;
-    f->row->run(f);
-    f->out[0] = out;
-    if (from) f->in[0] = in;
-    if (from) tn_free_at(NULL, 0, from);
-    note->host = host;
-    return true;
+    tnc_here_end(f, &inputs);
+    return host != NULL;
 }
+static bool random_draw_here(tn_frame *f) { return random_draw_from(f, 0); }
+static bool random_read_here(tn_frame *f) { return random_draw_from(f, f->nin); }
+static bool random_look_here(tn_frame *f) { return tnc_here_look(f, ~0u); }
 static void random_up(tn_frame *f) {
     const tn_operand out = tn_operand_of(f->out[0]);
     TN_NOTE(random_note, note, f);
@@ -15936,11 +19181,9 @@ static void random_up(tn_frame *f) {
 static bool random_bernoulli_look(tn_frame *f) {
     const int32_t device = tn_frame_device(f);
     const tn_operand p = tn_operand_of(f->in[0]);
-    tn_tensor *in = f->in[0], *from;
     cudaStream_t s = tnc_stream(f);
     uint32_t bad = 0, *flag;
     tn_walk_plan w;
-    bool ok;
     if (!p.numel) return true;
     flag = (uint32_t *)tnc_alloc(device, sizeof *flag);
     if (!flag) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
@@ -15954,13 +19197,7 @@ static bool random_bernoulli_look(tn_frame *f) {
     cudaStreamSynchronize(s);
     tnc_free(device, flag);
     if (!bad) return true;
-    from = random_down(f, in);
-    if (!from) return false;
-    f->in[0] = from;
-    ok = f->row->look(f);
-    f->in[0] = in;
-    tn_free_at(NULL, 0, from);
-    return ok;
+    return tnc_here_look(f, ~0u);
 }
 
 static bool random_dropout_here(tn_frame *f) {
@@ -15996,6 +19233,17 @@ static void random_dropout_up(tn_frame *f) {
     random_dropout_by(f, c, to);
 }
 
+#define RANDOM_HERE(name) \
+    { #name, false, NULL, random_draw_here, random_up }
+#define RANDOM_DRAWN                                                       \
+    RANDOM_HERE(cauchy), RANDOM_HERE(geometric), RANDOM_HERE(log_normal),  \
+        {"rrelu_noise", true, NULL, random_read_here, random_up},          \
+        {"poisson", false, random_look_here, random_read_here, random_up}, \
+        {"binomial", false, NULL, random_read_here, random_up},            \
+        {"standard_gamma", false, NULL, random_read_here, random_up},      \
+        {"sample_dirichlet", true, NULL, random_read_here, random_up}, {   \
+        "multinomial", true, random_look_here, random_read_here, random_up \
+    }
 static const tn_device_row random_by_words[] = {
     {"rand", false, NULL, NULL, random_rand},
     {"rand_like", false, NULL, NULL, random_rand},
@@ -16010,9 +19258,8 @@ static const tn_device_row random_by_words[] = {
     {"bernoulli_float", false, NULL, NULL, random_chance},
     {"bernoulli", false, random_bernoulli_look, NULL, random_bernoulli},
     {"dropout", false, NULL, NULL, random_dropout},
-    {"randperm", false, NULL, random_permute_prepare, random_permute}};
-#define RANDOM_HERE(name) \
-    { #name, false, NULL, random_draw_here, random_up }
+    {"randperm", false, NULL, random_permute_prepare, random_permute},
+    RANDOM_DRAWN};
 static const tn_device_row random_by_host[] = {
     RANDOM_HERE(rand),
     RANDOM_HERE(rand_like),
@@ -16025,9 +19272,11 @@ static const tn_device_row random_by_host[] = {
     RANDOM_HERE(randint),
     RANDOM_HERE(randint_low),
     RANDOM_HERE(bernoulli_float),
-    {"bernoulli", false, random_bernoulli_look, random_draw_here, random_up},
+    {"bernoulli", false, random_bernoulli_look, random_read_here, random_up},
     {"dropout", false, NULL, random_dropout_here, random_dropout_up},
-    {"randperm", true, NULL, random_draw_here, random_up}};
+    {"randperm", true, NULL, random_draw_here, random_up},
+    RANDOM_DRAWN};
+#undef RANDOM_DRAWN
 #undef RANDOM_HERE
 static_assert(sizeof random_by_words == sizeof random_by_host, "the same rows, two ways");
 
@@ -17067,7 +20316,11 @@ TNC_FAMILY(products, product_table)
 #undef PRODUCT_UNROLL
 #undef PRODUCT_UNROLL_BY
 
-/* src/cuda/factors.cu - factorizations and triangular systems in the order of the CPU (ops/linalg, cpu/matrix.h): numbers are rounded to their dtype where the CPU stores them, columns are added by one fma a real product, dot products have 16 chains */
+/* src/cuda/blocks.cu - products, triangular systems and LU of batches of matrices (blocks.cuh) */
+
+/* src/cuda/blocks.cuh - products, triangular systems and factorizations of batches of matrices by blocks, in the order of the CPU (cpu/matrix_blocks.c, cpu/lu.c): half of the columns, then a product that brings the other half up to date */
+
+/* src/cuda/factors.cuh - matrices of batches as factorizations see them, numbers and columns in the CPU's order (cpu/matrix.h), and blocks of them (blocks.cu) */
 
 struct tnc_factor_side {
     char *at;
@@ -17137,6 +20390,705 @@ TNC_FN tnc_pair_of tnc_factor_div(tnc_pair_of a, tnc_pair_of b) {
 }
 
 enum { TNC_FACTOR_THREADS = 128, TNC_FACTOR_WARPS = TNC_FACTOR_THREADS / 32 };
+
+static inline int64_t factor_parts(const tn_operand &t) {
+    return t.dtype == TN_C64 || t.dtype == TN_C128 ? 2 : 1;
+}
+static inline void factor_side(tnc_factor_side *s, const tn_operand &t, const tn_operand &like,
+                               bool turned) {
+    const int64_t parts = factor_parts(t);
+    memset(s, 0, sizeof *s);
+    s->at = t.at;
+    s->row = t.stride[t.ndim - (turned ? 1 : 2)] * parts;
+    s->col = t.stride[t.ndim - (turned ? 2 : 1)] * parts;
+    for (int d = 0; d < like.ndim - 2; d++) {
+        const int own = d - (like.ndim - t.ndim);
+        if (own >= 0 && t.size[own] != 1) s->batch[d] = t.stride[own] * parts;
+    }
+}
+static inline void factor_batches(tnc_factors *f, const tn_operand &like) {
+    f->batches = 1;
+    f->nbatch = like.ndim - 2;
+    for (int d = 0; d < f->nbatch; d++) {
+        f->size[d] = like.size[d];
+        f->batches *= like.size[d];
+    }
+}
+#define TNC_FACTOR_LAUNCH(kernel, dtype, jobs, ...)                                           \
+    do {                                                                                      \
+        const unsigned blocks = tnc_blocks(jobs, 1);                                          \
+        switch (dtype) {                                                                      \
+        case TN_F32: TNC_LAUNCH((kernel<float, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
+            break;                                                                            \
+        case TN_F64:                                                                          \
+            TNC_LAUNCH((kernel<double, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);         \
+            break;                                                                            \
+        case TN_C64: TNC_LAUNCH((kernel<float, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
+            break;                                                                            \
+        default: TNC_LAUNCH((kernel<double, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);    \
+        }                                                                                     \
+    } while (0)
+
+struct tnc_block {
+    char *at;
+    int64_t m, n, ld, each, batches;
+    int32_t dtype;
+    const int32_t *stopped;
+};
+template <class T, int parts>
+TNC_FN tnc_matrix<T, parts> tnc_block_at(const tnc_block &b, int64_t batch) {
+    return tnc_matrix<T, parts>{(T *)(void *)(b.at + batch * b.each), parts, b.ld * parts};
+}
+enum { TNC_COLUMNS_ALONE = 48 };
+enum { TNC_AS_IS, TNC_TRANSPOSED = 1, TNC_ADJOINT = 3 };
+
+static inline tnc_block tnc_block_in(char **room, int dtype, int64_t m, int64_t n,
+                                     int64_t batches) {
+    const tnc_block b = {*room, m, n, m, m * n * tnc_dtype_bytes(dtype), batches, dtype, NULL};
+    *room += b.each * batches;
+    return b;
+}
+static inline tnc_block tnc_block_part(const tnc_block &b, int64_t i, int64_t j, int64_t m,
+                                       int64_t n) {
+    tnc_block part = b;
+    part.at += (i + j * b.ld) * tnc_dtype_bytes(b.dtype);
+    part.m = m;
+    part.n = n;
+    return part;
+}
+
+TNC_PRIV void tnc_block_load(cudaStream_t s, const tnc_block &b, const tn_operand &t,
+                             const tn_operand &like, int how);
+TNC_PRIV void tnc_block_store(cudaStream_t s, const tnc_block &b, const tn_operand &t, int how);
+TNC_PRIV void tnc_block_load_vectors(cudaStream_t s, const tnc_block &b, const tn_operand &t);
+enum tnc_block_keep { TNC_KEEP_UNIT, TNC_KEEP_LOWER, TNC_KEEP_UPPER, TNC_KEEP_REFLECTIONS };
+TNC_PRIV void tnc_block_clear(cudaStream_t s, const tnc_block &b, tnc_block_keep keep);
+TNC_PRIV void tnc_block_product(cudaStream_t s, const tnc_block &c, const tnc_block &a, int how_a,
+                                const tnc_block &b, int how_b, double alpha, bool add);
+TNC_PRIV void tnc_block_solve(cudaStream_t s, const tnc_block &t, const tnc_block &x, bool upper,
+                              bool unit);
+TNC_PRIV void tnc_block_solve_right(cudaStream_t s, const tnc_block &x, const tnc_block &t, int how,
+                                    bool unit);
+
+struct tnc_pivots {
+    int32_t *at;
+    int64_t n;
+};
+TNC_PRIV void tnc_block_exchange(cudaStream_t s, const tnc_block &x, const tnc_pivots &p,
+                                 int64_t from, int64_t end, int64_t first, bool back);
+TNC_PRIV void tnc_block_lu(cudaStream_t s, const tnc_block &a, const tnc_pivots &p, int32_t *info);
+TNC_PRIV void tnc_block_lu_solve(cudaStream_t s, const tnc_block &lu, const tnc_pivots &p,
+                                 const tnc_block &x, bool adjoint);
+
+template <class T>
+TNC_FN tnc_pair_of tnc_factor_rounded(tnc_pair_of v) {
+    return tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_move(tnc_factors f, tnc_block b, bool store) {
+    const int64_t all = f.m * f.n;
+    for (int64_t i = TNC_FIRST(); i < all * f.batches; i += TNC_STEP()) {
+        const int64_t batch = i / all, r = (i - batch * all) % f.m, c = (i - batch * all) / f.m;
+        const auto t = tnc_matrix_of<T, parts>(f, f.a, batch), p = tnc_block_at<T, parts>(b, batch);
+        tnc_pair_of v = store ? p.get(r, c) : t.get(r, c);
+        if (f.conjugated) v.im = -v.im;
+        if (store)
+            t.set(r, c, v);
+        else
+            p.set(r, c, v);
+    }
+}
+static void block_move(cudaStream_t s, const tnc_block &b, const tn_operand &t,
+                       const tn_operand &like, int how, bool store) {
+    tnc_factors f;
+    memset(&f, 0, sizeof f);
+    factor_batches(&f, like);
+    factor_side(&f.a, t, like, how & TNC_TRANSPOSED);
+    f.m = b.m;
+    f.n = b.n;
+    f.conjugated = how == TNC_ADJOINT;
+    if (f.m > 0 && f.n > 0 && f.batches > 0)
+        TNC_FACTOR_LAUNCH(tnc_block_move, b.dtype,
+                          (f.m * f.n * f.batches + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s,
+                          f, b, store);
+}
+TNC_PRIV void tnc_block_load(cudaStream_t s, const tnc_block &b, const tn_operand &t,
+                             const tn_operand &like, int how) {
+    block_move(s, b, t, like, how, false);
+}
+TNC_PRIV void tnc_block_store(cudaStream_t s, const tnc_block &b, const tn_operand &t, int how) {
+    block_move(s, b, t, t, how, true);
+}
+
+TNC_PRIV void tnc_block_load_vectors(cudaStream_t s, const tnc_block &b, const tn_operand &t) {
+    const int64_t parts = factor_parts(t), jobs = b.m * b.batches;
+    tnc_factors f;
+    memset(&f, 0, sizeof f);
+    f.batches = b.batches;
+    f.nbatch = t.ndim - 1;
+    f.m = b.m;
+    f.n = 1;
+    f.a.at = t.at;
+    f.a.row = t.stride[t.ndim - 1] * parts;
+    for (int d = 0; d < f.nbatch; d++) {
+        f.size[d] = t.size[d];
+        f.a.batch[d] = t.stride[d] * parts;
+    }
+    if (jobs)
+        TNC_FACTOR_LAUNCH(tnc_block_move, b.dtype,
+                          (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, f, b, false);
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_fill(tnc_block b, tnc_block_keep keep) {
+    for (int64_t i = TNC_FIRST(); i < b.m * b.n * b.batches; i += TNC_STEP()) {
+        const int64_t batch = i / (b.m * b.n), at = i - batch * (b.m * b.n), r = at % b.m,
+                      c = at / b.m;
+        const bool unit = keep == TNC_KEEP_UNIT || keep == TNC_KEEP_REFLECTIONS,
+                   kept = keep == TNC_KEEP_UPPER ? r <= c : keep != TNC_KEEP_UNIT && r >= c;
+        const auto p = tnc_block_at<T, parts>(b, batch);
+        if (unit && r == c)
+            p.set(r, c, tnc_pair_of{1, 0});
+        else if (!kept)
+            p.set(r, c, tnc_pair_of{0, 0});
+    }
+}
+TNC_PRIV void tnc_block_clear(cudaStream_t s, const tnc_block &b, tnc_block_keep keep) {
+    const int64_t jobs = b.m * b.n * b.batches;
+    if (jobs)
+        TNC_FACTOR_LAUNCH(tnc_block_fill, b.dtype,
+                          (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, b, keep);
+}
+
+template <class T>
+TNC_FN T tnc_block_chain(T c, const T *a, int64_t a_step, const T *b, int64_t b_step, int64_t n,
+                         T alpha) {
+    for (int64_t first = 0; first < n; first += TN_PRODUCT_BLOCK) {
+        const int64_t end = n - first < TN_PRODUCT_BLOCK ? n : first + TN_PRODUCT_BLOCK;
+        T sum = 0;
+        for (int64_t k = first; k < end; k++)
+            sum = tnc_factor_fma(a[k * a_step], b[k * b_step], sum);
+        c = tnc_factor_fma(alpha, sum, c);
+    }
+    return c;
+}
+struct tnc_block_ways {
+    int32_t a, b;
+    double alpha;
+    bool add;
+};
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_multiply(tnc_block c, tnc_block a, tnc_block b, tnc_block_ways how) {
+    const T alpha = (T)how.alpha, by_a = how.a == TNC_ADJOINT ? -alpha : alpha,
+            by_b = how.b == TNC_ADJOINT ? -alpha : alpha,
+            both = (how.a == TNC_ADJOINT) == (how.b == TNC_ADJOINT) ? -alpha : alpha;
+    const int64_t all = c.m * c.n, n = how.a ? a.m : a.n, step = how.a ? parts : a.ld * parts,
+                  next = how.b ? b.ld * parts : parts;
+    for (int64_t i = TNC_FIRST(); i < all * c.batches; i += TNC_STEP()) {
+        const int64_t batch = i / all, r = (i - batch * all) % c.m, col = (i - batch * all) / c.m;
+        if (c.stopped && c.stopped[batch]) continue;
+        const auto left = tnc_block_at<T, parts>(a, batch),
+                   right = tnc_block_at<T, parts>(b, batch);
+        T *to = tnc_block_at<T, parts>(c, batch).to(r, col);
+        const T *x = how.a ? left.to(0, r) : left.to(r, 0),
+                *y = how.b ? right.to(col, 0) : right.to(0, col);
+        T re = tnc_block_chain(how.add ? to[0] : (T)0, x, step, y, next, n, alpha);
+        if (parts > 1) {
+            T im = how.add ? to[parts - 1] : (T)0;
+            re = tnc_block_chain(re, x + parts - 1, step, y + parts - 1, next, n, both);
+            im = tnc_block_chain(im, x, step, y + parts - 1, next, n, by_b);
+            to[parts - 1] = tnc_block_chain(im, x + parts - 1, step, y, next, n, by_a);
+        }
+        to[0] = re;
+    }
+}
+TNC_PRIV void tnc_block_product(cudaStream_t s, const tnc_block &c, const tnc_block &a, int how_a,
+                                const tnc_block &b, int how_b, double alpha, bool add) {
+    const int64_t jobs = c.m * c.n * c.batches;
+    const tnc_block_ways how = {how_a, how_b, alpha, add};
+    if (jobs > 0)
+        TNC_FACTOR_LAUNCH(tnc_block_multiply, c.dtype,
+                          (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, c, a, b, how);
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_columns(tnc_block of, tnc_block in, bool upper, bool unit) {
+    const int lane = (int)(threadIdx.x % 32);
+    const int64_t warps = (int64_t)gridDim.x * TNC_FACTOR_WARPS, n = in.m;
+    for (int64_t job = (int64_t)blockIdx.x * TNC_FACTOR_WARPS + threadIdx.x / 32;
+         job < in.batches * in.n; job += warps) {
+        const auto t = tnc_block_at<T, parts>(of, job / in.n),
+                   x = tnc_block_at<T, parts>(in, job / in.n);
+        const int64_t c = job % in.n;
+        for (int64_t step = 0; step < n; step++) {
+            const int64_t j = upper ? n - 1 - step : step, first = upper ? 0 : j + 1,
+                          end = upper ? j : n;
+            tnc_pair_of v = x.get(j, c);
+            if (!unit) v = tnc_factor_rounded<T>(tnc_factor_div(v, t.get(j, j)));
+            __syncwarp();
+            if (lane == 0) x.set(j, c, v);
+            for (int64_t i = first + lane; i < end; i += 32)
+                tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
+            __syncwarp();
+        }
+    }
+}
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_rows(tnc_block in, tnc_block of, int how, bool unit, bool down, bool turned) {
+    const int64_t rows = turned ? in.n : in.m, n = turned ? in.m : in.n;
+    for (int64_t job = TNC_FIRST(); job < in.batches * rows; job += TNC_STEP()) {
+        if (in.stopped && in.stopped[job / rows]) continue;
+        const auto t = tnc_block_at<T, parts>(of, job / rows);
+        auto x = tnc_block_at<T, parts>(in, job / rows);
+        const int64_t r = job % rows;
+        if (turned) {
+            const int64_t row = x.row;
+            x.row = x.col;
+            x.col = row;
+        }
+        for (int64_t step = 0; step < n; step++) {
+            const int64_t j = down ? n - 1 - step : step;
+            for (int64_t s = 0; s < step; s++) {
+                const int64_t k = down ? n - 1 - s : s;
+                tnc_pair_of v = how == TNC_AS_IS ? t.get(k, j) : t.get(j, k);
+                v.re = -v.re;
+                v.im = how == TNC_ADJOINT ? v.im : -v.im;
+                if (v.re != 0 || v.im != 0) tnc_factor_add<T, parts>(x.to(r, j), x.to(r, k), v);
+            }
+            if (!unit) {
+                tnc_pair_of head = t.get(j, j);
+                if (how == TNC_ADJOINT) head.im = -head.im;
+                x.set(r, j, tnc_factor_div(x.get(r, j), head));
+            }
+        }
+    }
+}
+static void block_rows(cudaStream_t s, const tnc_block &x, const tnc_block &t, int how, bool unit,
+                       bool down, bool turned) {
+    const int64_t jobs = x.batches * (turned ? x.n : x.m);
+    if (jobs)
+        TNC_FACTOR_LAUNCH(tnc_block_rows, x.dtype,
+                          (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, x, t, how, unit,
+                          down, turned);
+}
+static void block_columns(cudaStream_t s, const tnc_block &t, const tnc_block &x, bool upper,
+                          bool unit) {
+    const int64_t jobs = x.batches * x.n;
+    if (jobs)
+        TNC_FACTOR_LAUNCH(tnc_block_columns, x.dtype,
+                          (jobs + TNC_FACTOR_WARPS - 1) / TNC_FACTOR_WARPS, s, t, x, upper, unit);
+}
+
+enum { BLOCK_SIDE = 16, BLOCK_FEW = 8 };
+static void block_halves(cudaStream_t s, const tnc_block &t, const tnc_block &x, bool upper,
+                         bool unit) {
+    const int64_t n = t.n, half = n / 2;
+    if (n <= BLOCK_SIDE) {
+        if (x.n < BLOCK_FEW)
+            block_columns(s, t, x, upper, unit);
+        else
+            block_rows(s, x, t, TNC_TRANSPOSED, unit, upper, true);
+        return;
+    }
+    const tnc_block head = tnc_block_part(t, 0, 0, half, half),
+                    tail = tnc_block_part(t, half, half, n - half, n - half),
+                    low = tnc_block_part(t, half, 0, n - half, half),
+                    high = tnc_block_part(t, 0, half, half, n - half),
+                    first = tnc_block_part(x, 0, 0, half, x.n),
+                    last = tnc_block_part(x, half, 0, n - half, x.n);
+    block_halves(s, upper ? tail : head, upper ? last : first, upper, unit);
+    if (upper)
+        tnc_block_product(s, first, high, TNC_AS_IS, last, TNC_AS_IS, -1, true);
+    else
+        tnc_block_product(s, last, low, TNC_AS_IS, first, TNC_AS_IS, -1, true);
+    block_halves(s, upper ? head : tail, upper ? first : last, upper, unit);
+}
+TNC_PRIV void tnc_block_solve(cudaStream_t s, const tnc_block &t, const tnc_block &x, bool upper,
+                              bool unit) {
+    if (t.n <= TNC_COLUMNS_ALONE)
+        block_columns(s, t, x, upper, unit);
+    else
+        block_halves(s, t, x, upper, unit);
+}
+TNC_PRIV void tnc_block_solve_right(cudaStream_t s, const tnc_block &x, const tnc_block &t, int how,
+                                    bool unit) {
+    const int64_t n = x.n, half = n / 2;
+    if (n <= BLOCK_SIDE) {
+        block_rows(s, x, t, how, unit, false, false);
+        return;
+    }
+    const tnc_block first = tnc_block_part(x, 0, 0, x.m, half),
+                    last = tnc_block_part(x, 0, half, x.m, n - half),
+                    head = tnc_block_part(t, 0, 0, half, half),
+                    tail = tnc_block_part(t, half, half, n - half, n - half),
+                    other = how == TNC_AS_IS ? tnc_block_part(t, 0, half, half, n - half)
+                                             : tnc_block_part(t, half, 0, n - half, half);
+    tnc_block_solve_right(s, first, head, how, unit);
+    tnc_block_product(s, last, first, TNC_AS_IS, other, how, -1, true);
+    tnc_block_solve_right(s, last, tail, how, unit);
+}
+
+enum { LU_COLUMNS = 8 };
+
+struct tnc_lu_largest {
+    double most;
+    int64_t at;
+};
+template <class T, int parts>
+TNC_FN int64_t tnc_lu_pivot(const tnc_matrix<T, parts> &a, int64_t m, int64_t j,
+                            tnc_lu_largest *shared) {
+    const int t = (int)threadIdx.x;
+    tnc_lu_largest mine = {-1, j};
+    for (int64_t i = j + t; i < m; i += TNC_FACTOR_THREADS) {
+        const tnc_pair_of v = a.get(i, j);
+        const double size = parts > 1 ? fabs(v.re) + fabs(v.im) : fabs(v.re);
+        if (size > mine.most) {
+            mine.most = size;
+            mine.at = i;
+        }
+    }
+    __syncthreads();
+    shared[t] = mine;
+    __syncthreads();
+    for (int half = TNC_FACTOR_THREADS / 2; half; half /= 2) {
+        if (t < half) {
+            const tnc_lu_largest other = shared[t + half];
+            if (other.most > shared[t].most ||
+                (other.most == shared[t].most && other.at < shared[t].at))
+                shared[t] = other;
+        }
+        __syncthreads();
+    }
+    return shared[0].at;
+}
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_lu_columns(tnc_block b, tnc_pivots p, int64_t least, int64_t first, int32_t *info) {
+    TNC_SHARED(tnc_lu_largest, shared, TNC_FACTOR_THREADS);
+    const int t = (int)threadIdx.x;
+    for (int64_t batch = blockIdx.x; batch < b.batches; batch += gridDim.x) {
+        const auto a = tnc_block_at<T, parts>(b, batch);
+        for (int64_t j = 0; j < least; j++) {
+            const int64_t i = tnc_lu_pivot<T, parts>(a, b.m, j, shared);
+            if (t == 0) p.at[batch * p.n + first + j] = (int32_t)(first + i + 1);
+            for (int64_t c = t; c < b.n && i != j; c += TNC_FACTOR_THREADS) {
+                const tnc_pair_of v = a.get(j, c);
+                a.set(j, c, a.get(i, c));
+                a.set(i, c, v);
+            }
+            __syncthreads();
+            const tnc_pair_of head = a.get(j, j);
+            if (head.re == 0 && head.im == 0) {
+                if (t == 0 && !info[batch]) info[batch] = (int32_t)(first + j + 1);
+                continue;
+            }
+            for (int64_t r = j + 1 + t; r < b.m; r += TNC_FACTOR_THREADS)
+                a.set(r, j, tnc_factor_div(a.get(r, j), head));
+            __syncthreads();
+            const int64_t rows = b.m - j - 1;
+            for (int64_t e = t; e < rows * (b.n - j - 1); e += TNC_FACTOR_THREADS) {
+                const int64_t r = j + 1 + e % rows, c = j + 1 + e / rows;
+                const tnc_pair_of v = a.get(j, c);
+                tnc_factor_add<T, parts>(a.to(r, c), a.to(r, j), tnc_pair_of{-v.re, -v.im});
+            }
+            __syncthreads();
+        }
+    }
+}
+static void lu_columns(cudaStream_t s, const tnc_block &a, const tnc_pivots &p, int64_t least,
+                       int64_t first, int32_t *info) {
+    if (a.batches)
+        TNC_FACTOR_LAUNCH(tnc_lu_columns, a.dtype, a.batches, s, a, p, least, first, info);
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_lu_exchange(tnc_block x, tnc_pivots p, int64_t from, int64_t end, int64_t first,
+                    bool back) {
+    for (int64_t job = TNC_FIRST(); job < x.batches * x.n; job += TNC_STEP()) {
+        const int64_t batch = job / x.n, c = job % x.n;
+        const auto a = tnc_block_at<T, parts>(x, batch);
+        for (int64_t s = from; s < end; s++) {
+            const int64_t k = back ? end - 1 - (s - from) : s,
+                          i = p.at[batch * p.n + k] - 1 - first, j = k - first;
+            if (i == j) continue;
+            const tnc_pair_of v = a.get(j, c);
+            a.set(j, c, a.get(i, c));
+            a.set(i, c, v);
+        }
+    }
+}
+TNC_PRIV void tnc_block_exchange(cudaStream_t s, const tnc_block &x, const tnc_pivots &p,
+                                 int64_t from, int64_t end, int64_t first, bool back) {
+    const int64_t jobs = x.batches * x.n;
+    if (jobs && end > from)
+        TNC_FACTOR_LAUNCH(tnc_lu_exchange, x.dtype,
+                          (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, x, p, from, end,
+                          first, back);
+}
+
+static void lu_factor(cudaStream_t s, const tnc_block &a, const tnc_pivots &p, int64_t first,
+                      int32_t *info) {
+    const int64_t least = a.m < a.n ? a.m : a.n, half = least / 2;
+    if (least <= LU_COLUMNS && a.n <= 2 * LU_COLUMNS) {
+        lu_columns(s, a, p, least, first, info);
+        return;
+    }
+    if (least <= LU_COLUMNS) {
+        const tnc_block left = tnc_block_part(a, 0, 0, a.m, least),
+                        right = tnc_block_part(a, 0, least, a.m, a.n - least);
+        lu_columns(s, left, p, least, first, info);
+        tnc_block_exchange(s, right, p, first, first + least, first, false);
+        tnc_block_solve(s, tnc_block_part(left, 0, 0, least, least), right, false, true);
+        return;
+    }
+    const tnc_block left = tnc_block_part(a, 0, 0, a.m, half),
+                    right = tnc_block_part(a, 0, half, a.m, a.n - half),
+                    above = tnc_block_part(right, 0, 0, half, right.n),
+                    under = tnc_block_part(a, half, 0, a.m - half, half),
+                    rest = tnc_block_part(right, half, 0, a.m - half, right.n);
+    lu_factor(s, left, p, first, info);
+    tnc_block_exchange(s, right, p, first, first + half, first, false);
+    tnc_block_solve(s, tnc_block_part(a, 0, 0, half, half), above, false, true);
+    tnc_block_product(s, rest, under, TNC_AS_IS, above, TNC_AS_IS, -1, true);
+    lu_factor(s, rest, p, first + half, info);
+    tnc_block_exchange(s, under, p, first + half, first + least, first + half, false);
+}
+TNC_PRIV void tnc_block_lu(cudaStream_t s, const tnc_block &a, const tnc_pivots &p, int32_t *info) {
+    if (a.batches && a.m && a.n) lu_factor(s, a, p, 0, info);
+}
+TNC_PRIV void tnc_block_lu_solve(cudaStream_t s, const tnc_block &lu, const tnc_pivots &p,
+                                 const tnc_block &x, bool adjoint) {
+    if (!adjoint) tnc_block_exchange(s, x, p, 0, lu.n, 0, false);
+    tnc_block_solve(s, lu, x, false, !adjoint);
+    tnc_block_solve(s, lu, x, true, adjoint);
+    if (adjoint) tnc_block_exchange(s, x, p, 0, lu.n, 0, true);
+}
+
+/* src/cuda/reflectors.cu - reflections as blocks (reflectors.cuh): geqrf, linalg.householder_product, ormqr, in the order of the CPU (ops/linalg/reflections.c) */
+
+/* src/cuda/reflectors.cuh - blocks of reflections of batches of matrices, in the order of the CPU (cpu/householder.c) */
+
+enum { TNC_REFLECTIONS = 32 };
+struct tnc_reflectors {
+    tnc_block v, t, w, u;
+};
+TNC_PRIV bool tnc_reflectors_scratch(tn_frame *f, const tn_operand &t, int64_t batches, int64_t m,
+                                     int64_t columns, int64_t wide);
+TNC_PRIV tnc_reflectors tnc_reflectors_in(char **room, int dtype, int64_t m, int64_t n,
+                                          int64_t batches);
+TNC_PRIV void tnc_reflections_product(cudaStream_t s, tnc_reflectors *r, const tnc_block &a,
+                                      int64_t n, const tnc_block &taus, const tnc_block &q);
+TNC_PRIV void tnc_block_qr(cudaStream_t s, tnc_reflectors *r, const tnc_block &a,
+                           const tnc_block &taus);
+TNC_PRIV void tnc_block_qr_columns(cudaStream_t s, const tnc_block &a, const tnc_block &taus);
+
+TNC_PRIV bool tnc_reflectors_scratch(tn_frame *f, const tn_operand &t, int64_t batches, int64_t m,
+                                     int64_t columns, int64_t wide) {
+    const int64_t side = TNC_REFLECTIONS;
+    int64_t all, more;
+    if (wide < side) wide = side;
+    if (__builtin_add_overflow(columns, side + 1, &all) || __builtin_mul_overflow(all, m, &all) ||
+        __builtin_mul_overflow(wide, 2 * side, &more) || __builtin_add_overflow(all, more, &all) ||
+        __builtin_add_overflow(all, side * side, &all) ||
+        __builtin_mul_overflow(all, batches * (int64_t)t.bytes, &all))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !all || tn_device_scratch(f, all) != NULL;
+}
+TNC_PRIV tnc_reflectors tnc_reflectors_in(char **room, int dtype, int64_t m, int64_t n,
+                                          int64_t batches) {
+    const int64_t side = TNC_REFLECTIONS;
+    tnc_reflectors r;
+    if (n < side) n = side;
+    r.v = tnc_block_in(room, dtype, m, side, batches);
+    r.t = tnc_block_in(room, dtype, side, side, batches);
+    r.w = tnc_block_in(room, dtype, side, n, batches);
+    r.u = tnc_block_in(room, dtype, side, n, batches);
+    return r;
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_reflectors_copy(tnc_block to, tnc_block from) {
+    const int64_t all = to.m * to.n;
+    for (int64_t i = TNC_FIRST(); i < all * to.batches; i += TNC_STEP()) {
+        const int64_t batch = i / all, r = (i - batch * all) % to.m, c = (i - batch * all) / to.m;
+        tnc_block_at<T, parts>(to, batch).set(r, c, tnc_block_at<T, parts>(from, batch).get(r, c));
+    }
+}
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_reflectors_join(tnc_block t, tnc_block dots, tnc_block taus) {
+    const int64_t k = t.n;
+    for (int64_t i = TNC_FIRST(); i < k * t.batches; i += TNC_STEP()) {
+        const int64_t batch = i / k, x = i - batch * k;
+        const auto to = tnc_block_at<T, parts>(t, batch), d = tnc_block_at<T, parts>(dots, batch),
+                   factors = tnc_block_at<T, parts>(taus, batch);
+        for (int64_t c = 0; c < k; c++) {
+            const tnc_pair_of tau = factors.get(c, 0);
+            tnc_pair_of sum = {0, 0};
+            for (int64_t y = x; y < c && x < c; y++) {
+                const tnc_pair_of v = tnc_factor_mul(to.get(x, y), d.get(y, c));
+                sum.re += v.re;
+                sum.im += v.im;
+            }
+            sum = tnc_factor_mul(tau, sum);
+            to.set(x, c, x == c ? tau : tnc_pair_of{-sum.re, -sum.im});
+        }
+    }
+}
+static void reflectors_take(cudaStream_t s, tnc_reflectors *r, const tnc_block &a, int64_t i,
+                            int64_t j, int64_t k, const tnc_block &taus) {
+    const tnc_block from = tnc_block_part(a, i, j, a.m - i, k),
+                    dots = tnc_block_part(r->w, 0, 0, k, k);
+    const int64_t jobs = from.m * k * a.batches;
+    r->v.m = from.m;
+    r->v.n = k;
+    r->t.m = r->t.n = k;
+    TNC_FACTOR_LAUNCH(tnc_reflectors_copy, a.dtype,
+                      (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, r->v, from);
+    tnc_block_clear(s, r->v, TNC_KEEP_REFLECTIONS);
+    tnc_block_product(s, dots, r->v, TNC_ADJOINT, r->v, TNC_AS_IS, 1, false);
+    TNC_FACTOR_LAUNCH(tnc_reflectors_join, a.dtype,
+                      (k * a.batches + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, r->t, dots,
+                      tnc_block_part(taus, j, 0, k, 1));
+}
+static void reflectors_apply(cudaStream_t s, const tnc_reflectors *r, const tnc_block &x,
+                             bool adjoint) {
+    const tnc_block w = tnc_block_part(r->w, 0, 0, r->v.n, x.n),
+                    u = tnc_block_part(r->u, 0, 0, r->v.n, x.n);
+    tnc_block_product(s, w, r->v, TNC_ADJOINT, x, TNC_AS_IS, 1, false);
+    tnc_block_product(s, u, r->t, adjoint ? TNC_ADJOINT : TNC_AS_IS, w, TNC_AS_IS, 1, false);
+    tnc_block_product(s, x, r->v, TNC_AS_IS, u, TNC_AS_IS, -1, true);
+}
+
+static int64_t reflections_in(int64_t n, int64_t j) {
+    return n - j < TNC_REFLECTIONS ? n - j : (int64_t)TNC_REFLECTIONS;
+}
+TNC_PRIV void tnc_reflections_product(cudaStream_t s, tnc_reflectors *r, const tnc_block &a,
+                                      int64_t n, const tnc_block &taus, const tnc_block &q) {
+    tnc_block_clear(s, q, TNC_KEEP_UNIT);
+    if (n < 1 || !a.batches) return;
+    for (int64_t j = (n - 1) / TNC_REFLECTIONS * TNC_REFLECTIONS; j >= 0; j -= TNC_REFLECTIONS) {
+        reflectors_take(s, r, a, j, j, reflections_in(n, j), taus);
+        reflectors_apply(s, r, tnc_block_part(q, j, j, q.m - j, q.n > j ? q.n - j : 0), false);
+    }
+}
+TNC_PRIV void tnc_block_qr(cudaStream_t s, tnc_reflectors *r, const tnc_block &a,
+                           const tnc_block &taus) {
+    const int64_t least = taus.m;
+    if (!a.batches || !least) return;
+    if (a.n <= TNC_COLUMNS_ALONE) {
+        tnc_block_qr_columns(s, a, taus);
+        return;
+    }
+    for (int64_t j = 0; j < least; j += TNC_REFLECTIONS) {
+        const int64_t k = reflections_in(least, j);
+        tnc_block_qr_columns(s, tnc_block_part(a, j, j, a.m - j, k),
+                             tnc_block_part(taus, j, 0, k, 1));
+        if (a.n - j - k < 1) continue;
+        reflectors_take(s, r, a, j, j, k, taus);
+        reflectors_apply(s, r, tnc_block_part(a, j, j + k, a.m - j, a.n - j - k), true);
+    }
+}
+
+static int64_t reflectors_batches(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
+}
+
+static bool geqrf_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return !a.numel ||
+           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], n, n);
+}
+static void geqrf_run(tn_frame *f) {
+    const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->out[1]);
+    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1],
+                  batches = reflectors_batches(in);
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch, *factors = tau.at;
+    if (!in.numel) return;
+    const tnc_block a = tnc_block_in(&room, in.dtype, m, n, batches),
+                    taus = tnc_block_in(&factors, in.dtype, m < n ? m : n, 1, batches);
+    tnc_reflectors r = tnc_reflectors_in(&room, in.dtype, m, n, batches);
+    tnc_block_load(s, a, in, in, TNC_AS_IS);
+    tnc_block_qr(s, &r, a, taus);
+    tnc_block_store(s, a, tn_operand_of(f->out[0]), TNC_AS_IS);
+}
+
+static bool householder_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return !a.numel ||
+           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], 2 * n, n);
+}
+static void householder_run(tn_frame *f) {
+    const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]);
+    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
+                  batches = reflectors_batches(in);
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    if (!in.numel) return;
+    const tnc_block a = tnc_block_in(&room, in.dtype, m, n, batches),
+                    q = tnc_block_in(&room, in.dtype, m, n, batches),
+                    taus = tnc_block_in(&room, in.dtype, k, 1, batches);
+    tnc_reflectors r = tnc_reflectors_in(&room, in.dtype, m, n, batches);
+    tnc_block_load(s, a, in, in, TNC_AS_IS);
+    tnc_block_load_vectors(s, taus, tau);
+    tnc_reflections_product(s, &r, a, k, taus, q);
+    tnc_block_store(s, q, tn_operand_of(f->out[0]), TNC_AS_IS);
+}
+
+static bool ormqr_prepare(tn_frame *f) {
+    TN_ARGS(ormqr, o, f);
+    const tn_operand a = tn_operand_of(f->in[0]), c = tn_operand_of(f->in[2]);
+    const int64_t columns = c.size[c.ndim - (o->left ? 1 : 2)];
+    return !c.numel || tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2],
+                                              a.size[a.ndim - 1] + columns, columns);
+}
+static void ormqr_run(tn_frame *f) {
+    TN_ARGS(ormqr, o, f);
+    const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]),
+                     c = tn_operand_of(f->in[2]);
+    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
+                  columns = c.size[c.ndim - (o->left ? 1 : 2)], batches = reflectors_batches(in),
+                  blocks = (k + TNC_REFLECTIONS - 1) / TNC_REFLECTIONS;
+    const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT;
+    const bool adjoint = o->transpose == o->left;
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    if (!c.numel) return;
+    const tnc_block a = tnc_block_in(&room, in.dtype, m, n, batches),
+                    x = tnc_block_in(&room, in.dtype, m, columns, batches),
+                    taus = tnc_block_in(&room, in.dtype, k, 1, batches);
+    tnc_reflectors r = tnc_reflectors_in(&room, in.dtype, m, columns, batches);
+    tnc_block_load(s, a, in, in, TNC_AS_IS);
+    tnc_block_load(s, x, c, c, turned);
+    tnc_block_load_vectors(s, taus, tau);
+    for (int64_t b = 0; b < blocks; b++) {
+        const int64_t j = (adjoint ? b : blocks - 1 - b) * TNC_REFLECTIONS;
+        reflectors_take(s, &r, a, j, j, reflections_in(k, j), taus);
+        reflectors_apply(s, &r, tnc_block_part(x, j, 0, x.m - j, x.n), adjoint);
+    }
+    tnc_block_store(s, x, tn_operand_of(f->out[0]), turned);
+}
+
+static const tn_device_row reflectors_table[] = {
+    {"geqrf", false, NULL, geqrf_prepare, geqrf_run},
+    {"linalg_householder_product", false, NULL, householder_prepare, householder_run},
+    {"ormqr", false, NULL, ormqr_prepare, ormqr_run}};
+TNC_FAMILY(reflectors, reflectors_table)
+
+/* src/cuda/factors.cu - factorizations and triangular systems in the order of the CPU (ops/linalg, cpu/matrix.h): numbers are rounded to their dtype where the CPU stores them, columns are added by one fma a real product, dot products have 16 chains */
 
 template <class T, int parts>
 TNC_FN int32_t tnc_cholesky_factor(const tnc_matrix<T, parts> &l, int64_t n) {
@@ -17288,22 +21240,22 @@ TNC_FN void tnc_qr_reflect(const tnc_matrix<T, parts> &a, int64_t m, int64_t j,
     __syncwarp();
 }
 template <class T, int parts>
-TNC_FN void tnc_qr_factor(const tnc_factors &f, const tnc_matrix<T, parts> &a,
+TNC_FN void tnc_qr_factor(int64_t m, int64_t n, const tnc_matrix<T, parts> &a,
                           const tnc_matrix<T, parts> &taus, tnc_qr_head *shared) {
-    const int64_t least = f.m < f.n ? f.m : f.n;
+    const int64_t least = m < n ? m : n;
     for (int64_t j = 0; j < least; j++) {
-        if (threadIdx.x == 0) *shared = tnc_qr_reflection<T, parts>(a, f.m, j);
+        if (threadIdx.x == 0) *shared = tnc_qr_reflection<T, parts>(a, m, j);
         __syncthreads();
         const tnc_qr_head h = *shared;
-        for (int64_t i = j + 1 + (int64_t)threadIdx.x; h.there && i < f.m; i += TNC_FACTOR_THREADS)
+        for (int64_t i = j + 1 + (int64_t)threadIdx.x; h.there && i < m; i += TNC_FACTOR_THREADS)
             a.set(i, j, tnc_factor_div(a.get(i, j), h.under));
         if (threadIdx.x == 0) {
             if (h.there) a.set(j, j, h.beta);
             taus.set(j, 0, h.tau);
         }
         __syncthreads();
-        for (int64_t c = j + 1 + threadIdx.x / 32; c < f.n; c += TNC_FACTOR_WARPS)
-            tnc_qr_reflect<T, parts>(a, f.m, j, a, c, tnc_pair_of{h.tau.re, -h.tau.im});
+        for (int64_t c = j + 1 + threadIdx.x / 32; c < n; c += TNC_FACTOR_WARPS)
+            tnc_qr_reflect<T, parts>(a, m, j, a, c, tnc_pair_of{h.tau.re, -h.tau.im});
         __syncthreads();
     }
 }
@@ -17332,7 +21284,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_qr(tnc_factors f, int6
         for (int64_t i = threadIdx.x; i < f.m * f.n; i += TNC_FACTOR_THREADS)
             a.set(i % f.m, i / f.m, from.get(i % f.m, i / f.m));
         __syncthreads();
-        tnc_qr_factor<T, parts>(f, a, taus, head);
+        tnc_qr_factor<T, parts>(f.m, f.n, a, taus, head);
         if (f.k) tnc_qr_product<T, parts>(f, a, taus, q);
         for (int64_t i = threadIdx.x; i < rows * f.n; i += TNC_FACTOR_THREADS)
             r.set(i % rows, i / rows,
@@ -17341,43 +21293,83 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_qr(tnc_factors f, int6
     }
 }
 
-static int64_t factor_parts(const tn_operand &t) {
-    return t.dtype == TN_C64 || t.dtype == TN_C128 ? 2 : 1;
-}
-static void factor_side(tnc_factor_side *s, const tn_operand &t, const tn_operand &like,
-                        bool turned) {
-    const int64_t parts = factor_parts(t);
-    memset(s, 0, sizeof *s);
-    s->at = t.at;
-    s->row = t.stride[t.ndim - (turned ? 1 : 2)] * parts;
-    s->col = t.stride[t.ndim - (turned ? 2 : 1)] * parts;
-    for (int d = 0; d < like.ndim - 2; d++) {
-        const int own = d - (like.ndim - t.ndim);
-        if (own >= 0 && t.size[own] != 1) s->batch[d] = t.stride[own] * parts;
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_qr_kernel(tnc_block b, tnc_block taus) {
+    TNC_SHARED(tnc_qr_head, head, 1);
+    for (int64_t batch = blockIdx.x; batch < b.batches; batch += gridDim.x) {
+        tnc_qr_factor<T, parts>(b.m, b.n, tnc_block_at<T, parts>(b, batch),
+                                tnc_block_at<T, parts>(taus, batch), head);
+        __syncthreads();
     }
 }
-static void factor_batches(tnc_factors *f, const tn_operand &like) {
-    f->batches = 1;
-    f->nbatch = like.ndim - 2;
-    for (int d = 0; d < f->nbatch; d++) {
-        f->size[d] = like.size[d];
-        f->batches *= like.size[d];
+TNC_PRIV void tnc_block_qr_columns(cudaStream_t s, const tnc_block &a, const tnc_block &taus) {
+    if (a.batches && a.m && a.n)
+        TNC_FACTOR_LAUNCH(tnc_block_qr_kernel, a.dtype, a.batches, s, a, taus);
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_cholesky_kernel(tnc_block l, int64_t first, int32_t *info) {
+    for (int64_t batch = blockIdx.x; batch < l.batches; batch += gridDim.x) {
+        if (info[batch]) continue;
+        const int32_t minor = tnc_cholesky_factor<T, parts>(tnc_block_at<T, parts>(l, batch), l.n);
+        __syncthreads();
+        if (threadIdx.x == 0 && minor) info[batch] = minor + (int32_t)first;
     }
 }
-#define FACTOR_LAUNCH(kernel, dtype, jobs, ...)                                               \
-    do {                                                                                      \
-        const unsigned blocks = tnc_blocks(jobs, 1);                                          \
-        switch (dtype) {                                                                      \
-        case TN_F32: TNC_LAUNCH((kernel<float, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
-            break;                                                                            \
-        case TN_F64:                                                                          \
-            TNC_LAUNCH((kernel<double, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);         \
-            break;                                                                            \
-        case TN_C64: TNC_LAUNCH((kernel<float, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
-            break;                                                                            \
-        default: TNC_LAUNCH((kernel<double, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);    \
-        }                                                                                     \
-    } while (0)
+static void block_cholesky(cudaStream_t s, const tnc_block &l, int64_t first, int32_t *info) {
+    const int64_t n = l.n, half = n / 2, rest = n - half;
+    if (n <= TNC_COLUMNS_ALONE) {
+        TNC_FACTOR_LAUNCH(tnc_block_cholesky_kernel, l.dtype, l.batches, s, l, first, info);
+        return;
+    }
+    const tnc_block head = tnc_block_part(l, 0, 0, half, half),
+                    low = tnc_block_part(l, half, 0, rest, half),
+                    tail = tnc_block_part(l, half, half, rest, rest);
+    block_cholesky(s, head, first, info);
+    tnc_block_solve_right(s, low, head, TNC_ADJOINT, false);
+    for (int64_t j = 0; j < rest; j += TNC_COLUMNS_ALONE) {
+        const int64_t wide = rest - j < TNC_COLUMNS_ALONE ? rest - j : (int64_t)TNC_COLUMNS_ALONE;
+        tnc_block_product(s, tnc_block_part(tail, j, j, rest - j, wide),
+                          tnc_block_part(low, j, 0, rest - j, half), TNC_AS_IS,
+                          tnc_block_part(low, j, 0, wide, half), TNC_ADJOINT, -1, true);
+    }
+    block_cholesky(s, tail, first + half, info);
+}
+
+static bool factor_scratch(tn_frame *f, const tn_operand &t, int64_t batches, int64_t one,
+                           int64_t other) {
+    int64_t bytes;
+    if (__builtin_add_overflow(one, other, &bytes) ||
+        __builtin_mul_overflow(bytes, batches * (int64_t)t.bytes, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !bytes || tn_device_scratch(f, bytes) != NULL;
+}
+static int64_t factor_count(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
+}
+static bool factor_cholesky_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return n <= TNC_COLUMNS_ALONE || factor_scratch(f, a, factor_count(a), n * n, 0);
+}
+static void factor_cholesky_blocks(tn_frame *f, const tn_operand &a, bool upper, int32_t *info) {
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
+    const int how = upper ? TNC_ADJOINT : TNC_AS_IS;
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    tnc_block l = tnc_block_in(&room, a.dtype, n, n, batches);
+    if (!batches) return;
+    cudaMemsetAsync(info, 0, (size_t)batches * sizeof *info, s);
+    l.stopped = info;
+    tnc_block_load(s, l, a, a, how);
+    block_cholesky(s, l, 0, info);
+    tnc_block_clear(s, l, TNC_KEEP_LOWER);
+    tnc_block_store(s, l, tn_operand_of(f->out[0]), how);
+}
 
 static void factor_cholesky_run(tn_frame *frame) {
     TN_ARGS(linalg_cholesky_ex, o, frame);
@@ -17390,9 +21382,29 @@ static void factor_cholesky_run(tn_frame *frame) {
     f.n = a.size[a.ndim - 1];
     f.conjugated = o->upper;
     f.info = (int32_t *)(void *)tn_operand_of(frame->out[1]).at;
-    if (f.batches) FACTOR_LAUNCH(tnc_cholesky, a.dtype, f.batches, tnc_stream(frame), f);
+    if (f.n > TNC_COLUMNS_ALONE)
+        factor_cholesky_blocks(frame, a, o->upper, f.info);
+    else if (f.batches)
+        TNC_FACTOR_LAUNCH(tnc_cholesky, a.dtype, f.batches, tnc_stream(frame), f);
 }
 
+static bool factor_triangular_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return n <= TNC_COLUMNS_ALONE ||
+           factor_scratch(f, a, factor_count(x), n * n, x.size[x.ndim - 1] * x.size[x.ndim - 2]);
+}
+static void factor_triangular_blocks(tn_frame *frame, const tnc_factors &f, int how) {
+    const tn_operand a = tn_operand_of(frame->in[0]), x = tn_operand_of(frame->out[0]);
+    const cudaStream_t s = tnc_stream(frame);
+    char *room = (char *)frame->scratch;
+    const tnc_block t = tnc_block_in(&room, a.dtype, f.n, f.n, f.batches),
+                    to = tnc_block_in(&room, a.dtype, f.n, f.k, f.batches);
+    tnc_block_load(s, t, a, x, how);
+    tnc_block_load(s, to, tn_operand_of(frame->in[1]), x, how);
+    tnc_block_solve(s, t, to, f.upper, f.unit);
+    tnc_block_store(s, to, x, how);
+}
 static void factor_triangular_run(tn_frame *frame) {
     TN_ARGS(linalg_solve_triangular, o, frame);
     const tn_operand a = tn_operand_of(frame->in[0]), b = tn_operand_of(frame->in[1]),
@@ -17408,10 +21420,12 @@ static void factor_triangular_run(tn_frame *frame) {
     f.k = b.size[b.ndim - (o->left ? 1 : 2)];
     f.upper = o->upper == o->left;
     f.unit = o->unitriangular;
-    if (f.n && f.batches && f.k)
-        FACTOR_LAUNCH(tnc_triangular, a.dtype,
-                      (f.batches * f.k + TNC_FACTOR_WARPS - 1) / TNC_FACTOR_WARPS,
-                      tnc_stream(frame), f);
+    if (f.n > TNC_COLUMNS_ALONE && f.batches && f.k)
+        factor_triangular_blocks(frame, f, turned ? TNC_TRANSPOSED : TNC_AS_IS);
+    else if (f.n && f.batches && f.k)
+        TNC_FACTOR_LAUNCH(tnc_triangular, a.dtype,
+                          (f.batches * f.k + TNC_FACTOR_WARPS - 1) / TNC_FACTOR_WARPS,
+                          tnc_stream(frame), f);
 }
 
 static void factor_qr_sides(tnc_factors *f, const tn_frame *frame, int64_t *rows) {
@@ -17428,31 +21442,370 @@ static void factor_qr_sides(tnc_factors *f, const tn_frame *frame, int64_t *rows
     factor_side(&f->b, q, a, false);
     f->k = q.size[q.ndim - 1];
 }
+static bool factor_qr_is_blocks(const tnc_factors &f) {
+    return f.n > TNC_COLUMNS_ALONE || f.k > TNC_COLUMNS_ALONE;
+}
 static bool factor_qr_prepare(tn_frame *frame) {
     tnc_factors f;
     int64_t rows, each, bytes;
     factor_qr_sides(&f, frame, &rows);
+    if (factor_qr_is_blocks(f))
+        return tnc_reflectors_scratch(frame, tn_operand_of(frame->in[0]), f.batches, f.m, f.n + f.k,
+                                      f.n > f.k ? f.n : f.k);
     each = f.m * f.n + (f.m < f.n ? f.m : f.n);
     if (__builtin_mul_overflow(each, f.batches * (int64_t)tn_operand_of(frame->in[0]).bytes,
                                &bytes))
         return tn_fail(frame, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || tn_device_scratch(frame, bytes) != NULL;
 }
+static void factor_qr_blocks(tn_frame *frame, const tnc_factors &f, int64_t rows) {
+    const tn_operand in = tn_operand_of(frame->in[0]);
+    const int64_t least = f.m < f.n ? f.m : f.n;
+    const cudaStream_t s = tnc_stream(frame);
+    char *room = (char *)frame->scratch;
+    const tnc_block a = tnc_block_in(&room, in.dtype, f.m, f.n, f.batches),
+                    q = tnc_block_in(&room, in.dtype, f.m, f.k, f.batches),
+                    taus = tnc_block_in(&room, in.dtype, least, 1, f.batches);
+    tnc_reflectors r = tnc_reflectors_in(&room, in.dtype, f.m, f.n > f.k ? f.n : f.k, f.batches);
+    if (!f.batches) return;
+    tnc_block_load(s, a, in, in, TNC_AS_IS);
+    tnc_block_qr(s, &r, a, taus);
+    if (f.k) {
+        tnc_reflections_product(s, &r, a, least, taus, q);
+        tnc_block_store(s, q, tn_operand_of(frame->out[0]), TNC_AS_IS);
+    }
+    const tnc_block upper = tnc_block_part(a, 0, 0, rows, f.n);
+    tnc_block_clear(s, upper, TNC_KEEP_UPPER);
+    tnc_block_store(s, upper, tn_operand_of(frame->out[1]), TNC_AS_IS);
+}
 static void factor_qr_run(tn_frame *frame) {
     tnc_factors f;
     int64_t rows;
     factor_qr_sides(&f, frame, &rows);
+    if (factor_qr_is_blocks(f)) {
+        factor_qr_blocks(frame, f, rows);
+        return;
+    }
     f.scratch = (char *)frame->scratch;
     if (f.batches)
-        FACTOR_LAUNCH(tnc_qr, tn_dtype_of(frame->in[0]), f.batches, tnc_stream(frame), f, rows);
+        TNC_FACTOR_LAUNCH(tnc_qr, tn_dtype_of(frame->in[0]), f.batches, tnc_stream(frame), f, rows);
 }
 
 static const tn_device_row factor_table[] = {
-    {"linalg_cholesky_ex", false, NULL, NULL, factor_cholesky_run},
-    {"linalg_solve_triangular", false, NULL, NULL, factor_triangular_run},
+    {"linalg_cholesky_ex", false, NULL, factor_cholesky_prepare, factor_cholesky_run},
+    {"linalg_solve_triangular", false, NULL, factor_triangular_prepare, factor_triangular_run},
     {"linalg_qr", false, NULL, factor_qr_prepare, factor_qr_run}};
 TNC_FAMILY(factors, factor_table)
-#undef FACTOR_LAUNCH
+
+/* src/cuda/lu.cu - LU factorizations, systems and inverses by them, in the order of the CPU (ops/linalg/lu.c, inverse.c); their matrices go by blocks of batches (blocks.cuh) */
+
+static int64_t lu_batches(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
+}
+static bool lu_scratch(tn_frame *f, bool fits, int64_t bytes) {
+    if (!fits) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !bytes || tn_device_scratch(f, bytes) != NULL;
+}
+static bool lu_room(int64_t *bytes, const tn_operand &t, int64_t m, int64_t n, int64_t batches,
+                    int64_t more) {
+    int64_t all, ints;
+    return !__builtin_mul_overflow(m, n, &all) && !__builtin_mul_overflow(all, t.bytes, &all) &&
+           !__builtin_mul_overflow(more, 4, &ints) && !__builtin_add_overflow(all, ints, &all) &&
+           !__builtin_mul_overflow(all, batches, &all) && all < INT64_MAX / 4 &&
+           !__builtin_add_overflow(*bytes, (all + 15) / 16 * 16, bytes);
+}
+static void lu_clear(cudaStream_t s, int32_t *at, int64_t n) {
+    if (n) cudaMemsetAsync(at, 0, (size_t)n * sizeof *at, s);
+}
+
+static bool lu_factor_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    int64_t bytes = 0;
+    const bool fits = lu_room(&bytes, a, a.size[a.ndim - 2], a.size[a.ndim - 1], lu_batches(a), 0);
+    return lu_scratch(f, fits, bytes);
+}
+static void lu_factor_run(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), lu = tn_operand_of(f->out[0]);
+    const int64_t m = a.size[a.ndim - 2], n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const cudaStream_t s = tnc_stream(f);
+    const tnc_pivots p = {(int32_t *)tn_device_data(f->out[1]), m < n ? m : n};
+    int32_t *info = (int32_t *)tn_device_data(f->out[2]);
+    char *room = (char *)f->scratch;
+    const tnc_block b = tnc_block_in(&room, a.dtype, m, n, batches);
+    lu_clear(s, info, batches);
+    if (!a.numel) return;
+    tnc_block_load(s, b, a, a, TNC_AS_IS);
+    tnc_block_lu(s, b, p, info);
+    tnc_block_store(s, b, lu, TNC_AS_IS);
+}
+
+struct lu_factors {
+    tnc_block a;
+    tnc_pivots p;
+    int32_t *info;
+};
+static lu_factors lu_factors_in(char **room, const tn_operand &t, int64_t n, int64_t batches) {
+    lu_factors x;
+    char *begin = *room;
+    x.a = tnc_block_in(room, t.dtype, n, n, batches);
+    x.p.at = (int32_t *)(void *)*room;
+    x.p.n = n;
+    x.info = x.p.at + n * batches;
+    *room = (char *)(x.info + batches);
+    *room = begin + (*room - begin + 15) / 16 * 16;
+    return x;
+}
+static void lu_make(cudaStream_t s, const lu_factors &x, const tn_operand &t,
+                    const tn_operand &like, int how, int32_t *info) {
+    lu_clear(s, info, x.a.batches);
+    tnc_block_load(s, x.a, t, like, how);
+    tnc_block_lu(s, x.a, x.p, info);
+}
+static bool solve_lu_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1], own = lu_batches(a), all = lu_batches(x);
+    int64_t bytes = 0;
+    const bool fits = lu_room(&bytes, a, n, n, own > all ? own : all, n + 1) &&
+                      lu_room(&bytes, a, 1, x.numel, 1, 0);
+    return lu_scratch(f, fits, bytes);
+}
+static void solve_lu_run(tn_frame *f) {
+    TN_ARGS(linalg_solve_lu, o, f);
+    const tn_operand a = tn_operand_of(f->in[0]), b = tn_operand_of(f->in[1]),
+                     out = tn_operand_of(f->out[0]);
+    const int how = o->left ? TNC_AS_IS : TNC_TRANSPOSED;
+    const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
+                  own = lu_batches(a), all = lu_batches(out);
+    const cudaStream_t s = tnc_stream(f);
+    int32_t *info = (int32_t *)tn_device_data(f->out[1]);
+    char *room = (char *)f->scratch;
+    lu_factors x = lu_factors_in(&room, a, n, own);
+    lu_make(s, x, a, a, how, info);
+    if (own != all) {
+        room = (char *)f->scratch;
+        x = lu_factors_in(&room, a, n, all);
+        lu_make(s, x, a, out, how, x.info);
+    }
+    if (!out.numel) return;
+    const tnc_block to = tnc_block_in(&room, a.dtype, n, k, all);
+    tnc_block_load(s, to, b, out, how);
+    tnc_block_lu_solve(s, x.a, x.p, to, false);
+    tnc_block_store(s, to, out, how);
+}
+
+static bool inv_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    int64_t bytes = 0;
+    const bool fits = lu_room(&bytes, a, n, n, lu_batches(a), n + 1) &&
+                      lu_room(&bytes, a, n, n, lu_batches(a), 0);
+    return lu_scratch(f, fits, bytes);
+}
+static void inv_run(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    const lu_factors x = lu_factors_in(&room, a, n, batches);
+    lu_make(s, x, a, a, TNC_AS_IS, (int32_t *)tn_device_data(f->out[1]));
+    if (!out.numel) return;
+    const tnc_block to = tnc_block_in(&room, a.dtype, n, n, batches);
+    tnc_block_clear(s, to, TNC_KEEP_UNIT);
+    tnc_block_lu_solve(s, x.a, x.p, to, false);
+    tnc_block_store(s, to, out, TNC_AS_IS);
+}
+
+struct tnc_lu_pivots {
+    const int32_t *from;
+    int32_t *to;
+    int64_t n, step, batches, size[TN_MAX_DIMS], batch[TN_MAX_DIMS];
+    int32_t nbatch;
+};
+TNC_FN const int32_t *tnc_lu_vector(const tnc_lu_pivots &p, int64_t batch) {
+    int64_t at = 0;
+    for (int d = p.nbatch - 1; d >= 0; d--) {
+        at += batch % p.size[d] * p.batch[d];
+        batch /= p.size[d];
+    }
+    return p.from + at;
+}
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_lu_spread(tnc_lu_pivots p) {
+    for (int64_t i = TNC_FIRST(); i < p.n * p.batches; i += TNC_STEP())
+        p.to[i] = tnc_lu_vector(p, i / p.n)[i % p.n * p.step];
+}
+static tnc_lu_pivots lu_pivots_of(const tn_operand &t, const tn_operand &like) {
+    tnc_lu_pivots p;
+    memset(&p, 0, sizeof p);
+    p.from = (const int32_t *)(const void *)t.at;
+    p.n = t.size[t.ndim - 1];
+    p.step = t.stride[t.ndim - 1];
+    p.batches = lu_batches(like);
+    p.nbatch = like.ndim - 2;
+    for (int d = 0; d < p.nbatch; d++) {
+        const int own = d - (p.nbatch - (t.ndim - 1));
+        p.size[d] = like.size[d];
+        p.batch[d] = own < 0 || t.size[own] == 1 ? 0 : t.stride[own];
+    }
+    return p;
+}
+static bool lu_solve_look(tn_frame *f) { return tnc_here_look(f, 2); }
+static bool lu_solve_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    int64_t bytes = 0;
+    const bool fits =
+        lu_room(&bytes, a, n, n, lu_batches(x), n + 1) && lu_room(&bytes, a, 1, x.numel, 1, 0);
+    return !x.numel || lu_scratch(f, fits, bytes);
+}
+static void lu_solve_run(tn_frame *f) {
+    TN_ARGS(linalg_lu_solve, o, f);
+    const tn_operand a = tn_operand_of(f->in[0]), b = tn_operand_of(f->in[2]),
+                     out = tn_operand_of(f->out[0]);
+    const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT;
+    const bool adjoint = o->adjoint == o->left;
+    const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
+                  all = lu_batches(out);
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    if (!out.numel) return;
+    const lu_factors x = lu_factors_in(&room, a, n, all);
+    const tnc_block to = tnc_block_in(&room, a.dtype, n, k, all);
+    tnc_lu_pivots p = lu_pivots_of(tn_operand_of(f->in[1]), out);
+    p.to = x.p.at;
+    TNC_LAUNCH_PLAIN((tnc_lu_spread), tnc_blocks(n * all, TNC_THREADS), TNC_THREADS, s, p);
+    tnc_block_load(s, x.a, a, out, adjoint ? TNC_ADJOINT : TNC_AS_IS);
+    tnc_block_load(s, to, b, out, turned);
+    tnc_block_lu_solve(s, x.a, x.p, to, adjoint);
+    tnc_block_store(s, to, out, turned);
+}
+
+struct tnc_lu_triangle {
+    const char *from;
+    char *to;
+    int64_t m, n, batches, from_row, from_col, to_row, to_col, size[TN_MAX_DIMS],
+        from_batch[TN_MAX_DIMS], to_batch[TN_MAX_DIMS];
+    int32_t nbatch, side;
+    tnc_pair one;
+};
+TNC_FN void tnc_lu_batch(const tnc_lu_triangle &a, int64_t batch, int64_t *from, int64_t *to) {
+    *from = *to = 0;
+    for (int d = a.nbatch - 1; d >= 0; d--) {
+        *from += batch % a.size[d] * a.from_batch[d];
+        *to += batch % a.size[d] * a.to_batch[d];
+        batch /= a.size[d];
+    }
+}
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_lu_part(tnc_lu_triangle a) {
+    E one, zero;
+    memcpy(&one, &a.one, sizeof one);
+    memset(&zero, 0, sizeof zero);
+    for (int64_t i = TNC_FIRST(); i < a.m * a.n * a.batches; i += TNC_STEP()) {
+        const int64_t c = i % a.n, r = i / a.n % a.m;
+        int64_t from, to;
+        tnc_lu_batch(a, i / a.n / a.m, &from, &to);
+        E *e = (E *)(a.to + to + r * a.to_row + c * a.to_col);
+        if (a.side > 0 ? r > c : r < c)
+            *e = zero;
+        else if (a.side < 0 && r == c)
+            *e = one;
+        else
+            *e = *(const E *)(a.from + from + r * a.from_row + c * a.from_col);
+    }
+}
+static __global__ void __launch_bounds__(TNC_THREADS)
+    tnc_lu_order(tnc_lu_pivots p, int32_t *order, int64_t m) {
+    for (int64_t batch = TNC_FIRST(); batch < p.batches; batch += TNC_STEP()) {
+        const int32_t *at = tnc_lu_vector(p, batch);
+        int32_t *to = order + batch * m;
+        for (int64_t j = 0; j < m; j++) to[j] = (int32_t)j;
+        for (int64_t j = 0; j < p.n; j++) {
+            const int64_t k = at[j * p.step] - 1;
+            const int32_t x = to[j];
+            to[j] = to[k];
+            to[k] = x;
+        }
+    }
+}
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_lu_permutation(tnc_lu_triangle a, const int32_t *order) {
+    E one, zero;
+    memcpy(&one, &a.one, sizeof one);
+    memset(&zero, 0, sizeof zero);
+    for (int64_t i = TNC_FIRST(); i < a.m * a.m * a.batches; i += TNC_STEP()) {
+        const int64_t c = i % a.m, r = i / a.m % a.m, batch = i / a.m / a.m;
+        int64_t from, to;
+        tnc_lu_batch(a, batch, &from, &to);
+        *(E *)(a.to + to + r * a.to_row + c * a.to_col) = r == order[batch * a.m + c] ? one : zero;
+    }
+}
+
+static tnc_lu_triangle lu_triangle_of(const tn_operand &in, const tn_operand &t, int side) {
+    tnc_lu_triangle a;
+    memset(&a, 0, sizeof a);
+    a.from = in.at;
+    a.to = t.at;
+    a.m = t.size[t.ndim - 2];
+    a.n = t.size[t.ndim - 1];
+    a.batches = lu_batches(t);
+    a.from_row = in.stride[in.ndim - 2] * in.bytes;
+    a.from_col = in.stride[in.ndim - 1] * in.bytes;
+    a.to_row = t.stride[t.ndim - 2] * t.bytes;
+    a.to_col = t.stride[t.ndim - 1] * t.bytes;
+    a.nbatch = t.ndim - 2;
+    for (int d = 0; d < a.nbatch; d++) {
+        a.size[d] = t.size[d];
+        a.from_batch[d] = in.stride[d] * in.bytes;
+        a.to_batch[d] = t.stride[d] * t.bytes;
+    }
+    a.side = side;
+    tn_scalar_element(tn_int(1), (tn_dtype)in.dtype, &a.one);
+    return a;
+}
+static bool lu_unpack_look(tn_frame *f) { return tnc_here_look(f, 2); }
+static bool lu_unpack_prepare(tn_frame *f) {
+    TN_ARGS(lu_unpack, o, f);
+    const tn_operand a = tn_operand_of(f->in[0]);
+    int64_t bytes = 0;
+    const bool fits = lu_room(&bytes, a, 0, 0, lu_batches(a), a.size[a.ndim - 2]);
+    return !o->unpack_pivots || lu_scratch(f, fits, bytes);
+}
+static void lu_unpack_run(tn_frame *f) {
+    TN_ARGS(lu_unpack, o, f);
+    const tn_operand in = tn_operand_of(f->in[0]), permutation = tn_operand_of(f->out[0]);
+    const cudaStream_t s = tnc_stream(f);
+    for (int k = 1; k < 3 && o->unpack_data; k++) {
+        const tn_operand t = tn_operand_of(f->out[k]);
+        if (!t.numel) continue;
+        const tnc_lu_triangle a = lu_triangle_of(in, t, k == 1 ? -1 : 1);
+#define LU_PART(E) \
+    TNC_LAUNCH_PLAIN((tnc_lu_part<E>), tnc_blocks(t.numel, TNC_THREADS), TNC_THREADS, s, a)
+        TNC_MOVED(in.bytes, LU_PART)
+#undef LU_PART
+    }
+    if (!o->unpack_pivots || !permutation.numel) return;
+    const tnc_lu_triangle a = lu_triangle_of(in, permutation, 0);
+    const tnc_lu_pivots p = lu_pivots_of(tn_operand_of(f->in[1]), in);
+    int32_t *order = (int32_t *)f->scratch;
+    TNC_LAUNCH_PLAIN((tnc_lu_order), tnc_blocks(p.batches, TNC_THREADS), TNC_THREADS, s, p, order,
+                     a.m);
+#define LU_PERMUTATION(E)                                                                 \
+    TNC_LAUNCH_PLAIN((tnc_lu_permutation<E>), tnc_blocks(permutation.numel, TNC_THREADS), \
+                     TNC_THREADS, s, a, order)
+    TNC_MOVED(in.bytes, LU_PERMUTATION)
+#undef LU_PERMUTATION
+}
+
+static const tn_device_row lu_table[] = {
+    {"linalg_lu_factor_ex", false, NULL, lu_factor_prepare, lu_factor_run},
+    {"linalg_solve_lu", false, NULL, solve_lu_prepare, solve_lu_run},
+    {"linalg_inv_ex", false, NULL, inv_prepare, inv_run},
+    {"linalg_lu_solve", false, lu_solve_look, lu_solve_prepare, lu_solve_run},
+    {"lu_unpack", false, lu_unpack_look, lu_unpack_prepare, lu_unpack_run}};
+TNC_FAMILY(lu, lu_table)
 
 /* src/cuda/conv.cu - conv2d and the gradients of its input and weight in the order of the CPU (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels */
 
@@ -18323,13 +22676,78 @@ TNC_FAMILY(conv, conv_table)
 
 /* src/cuda/pool.cu - poolings over windows of two dimensions and their gradients, with the sums and choices of the CPU (ops/layers/max_pool.c, avg_pool.c) */
 
+/* src/cuda/pool.cuh - windows along one dimension, as the CPU's (ops/layers/pool.h, avg_pool.c) */
+
+struct tnc_pool_axis {
+    int64_t n, out, k, stride, pad, dilation;
+};
+struct tnc_pool_range {
+    int64_t begin, end;
+};
+TNC_FN tnc_pool_range tnc_pool_covering(const tnc_pool_axis &a, int64_t i) {
+    const int64_t last = i + a.pad, first = last - (a.k - 1) * a.dilation;
+    tnc_pool_range r;
+    r.begin = first > 0 ? (first + a.stride - 1) / a.stride : 0;
+    r.end = last / a.stride + 1;
+    if (r.end > a.out) r.end = a.out;
+    return r;
+}
+
+struct tnc_pool_window {
+    int64_t begin, end, count;
+};
+TNC_FN tnc_pool_window tnc_pool_window_of(const tnc_pool_axis &a, int64_t p) {
+    tnc_pool_window w;
+    if (!a.k) {
+        const int64_t q = a.n / a.out, r = a.n % a.out;
+        w.begin = p * q + p * r / a.out;
+        w.end = (p + 1) * q + ((p + 1) * r + a.out - 1) / a.out;
+        w.count = w.end - w.begin;
+        return w;
+    }
+    w.begin = p * a.stride - a.pad;
+    w.end = w.begin + a.k;
+    if (w.end > a.n + a.pad) w.end = a.n + a.pad;
+    w.count = w.end - w.begin;
+    if (w.begin < 0) w.begin = 0;
+    if (w.end > a.n) w.end = a.n;
+    return w;
+}
+TNC_FN tnc_pool_range tnc_pool_averaging(const tnc_pool_axis &a, int64_t i) {
+    tnc_pool_range r;
+    if (a.k) return tnc_pool_covering(a, i);
+    r.begin = (int64_t)((double)i * (double)a.out / (double)a.n);
+    if (r.begin >= a.out) r.begin = a.out - 1;
+    while (r.begin > 0 && tnc_pool_window_of(a, r.begin - 1).end > i) r.begin--;
+    while (r.begin < a.out && tnc_pool_window_of(a, r.begin).end <= i) r.begin++;
+    r.end = r.begin;
+    while (r.end < a.out && tnc_pool_window_of(a, r.end).begin <= i) r.end++;
+    return r;
+}
+
+TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
+    const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
+                       : d < -9223372036854775808.0 ? INT64_MIN
+                                                    : (int64_t)d;
+    return by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
+}
+TNC_FN double tnc_pool_quotient(double sum, double d) { return sum / d; }
+
+static inline int64_t pool_option(tn_ints option, int k, int64_t otherwise) {
+    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
+}
+static inline void pool_axis(tnc_pool_axis *a, int k, tn_ints kernel, tn_ints stride,
+                             tn_ints padding, tn_ints dilation) {
+    a->k = pool_option(kernel, k, 1);
+    a->stride = pool_option(stride, k, a->k);
+    a->pad = pool_option(padding, k, 0);
+    a->dilation = pool_option(dilation, k, 1);
+}
+
 struct tnc_pool_planes {
     char *at;
     int64_t c, h, w, image, channel, row, col;
     int32_t dtype, part;
-};
-struct tnc_pool_axis {
-    int64_t n, out, k, stride, pad, dilation;
 };
 struct tnc_pool {
     tnc_pool_planes from, to, index;
@@ -18371,9 +22789,6 @@ TNC_FN void tnc_pool_put(const tnc_pool &v, const tnc_pool_element &e, T value) 
         tnc_store_real(at, v.to.dtype, value);
 }
 
-struct tnc_pool_range {
-    int64_t begin, end;
-};
 TNC_FN tnc_pool_range tnc_pool_inside(const tnc_pool_axis &a, int64_t p) {
     const int64_t from = p * a.stride - a.pad, d = a.dilation;
     tnc_pool_range r;
@@ -18382,15 +22797,6 @@ TNC_FN tnc_pool_range tnc_pool_inside(const tnc_pool_axis &a, int64_t p) {
     if (r.end > a.k) r.end = a.k;
     return r;
 }
-TNC_FN tnc_pool_range tnc_pool_covering(const tnc_pool_axis &a, int64_t i) {
-    const int64_t last = i + a.pad, first = last - (a.k - 1) * a.dilation;
-    tnc_pool_range r;
-    r.begin = first > 0 ? (first + a.stride - 1) / a.stride : 0;
-    r.end = last / a.stride + 1;
-    if (r.end > a.out) r.end = a.out;
-    return r;
-}
-
 template <class T>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_max(tnc_pool v) {
     for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
@@ -18462,52 +22868,12 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_pick(tnc_pool v) {
     }
 }
 
-struct tnc_pool_window {
-    int64_t begin, end, count;
-};
-TNC_FN tnc_pool_window tnc_pool_window_of(const tnc_pool_axis &a, int64_t p) {
-    tnc_pool_window w;
-    if (!a.k) {
-        const int64_t q = a.n / a.out, r = a.n % a.out;
-        w.begin = p * q + p * r / a.out;
-        w.end = (p + 1) * q + ((p + 1) * r + a.out - 1) / a.out;
-        w.count = w.end - w.begin;
-        return w;
-    }
-    w.begin = p * a.stride - a.pad;
-    w.end = w.begin + a.k;
-    if (w.end > a.n + a.pad) w.end = a.n + a.pad;
-    w.count = w.end - w.begin;
-    if (w.begin < 0) w.begin = 0;
-    if (w.end > a.n) w.end = a.n;
-    return w;
-}
 TNC_FN double tnc_pool_divisor(const tnc_pool &v, const tnc_pool_window &y,
                                const tnc_pool_window &x) {
     if (v.divisor != 0) return v.divisor;
     if (v.include_pad) return (double)(y.count * x.count);
     return (double)((y.end - y.begin) * (x.end - x.begin));
 }
-TNC_FN tnc_pool_range tnc_pool_averaging(const tnc_pool_axis &a, int64_t i) {
-    tnc_pool_range r;
-    if (a.k) return tnc_pool_covering(a, i);
-    r.begin = (int64_t)((double)i * (double)a.out / (double)a.n);
-    if (r.begin >= a.out) r.begin = a.out - 1;
-    while (r.begin > 0 && tnc_pool_window_of(a, r.begin - 1).end > i) r.begin--;
-    while (r.begin < a.out && tnc_pool_window_of(a, r.begin).end <= i) r.begin++;
-    r.end = r.begin;
-    while (r.end < a.out && tnc_pool_window_of(a, r.end).begin <= i) r.end++;
-    return r;
-}
-
-TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
-    const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
-                       : d < -9223372036854775808.0 ? INT64_MIN
-                                                    : (int64_t)d;
-    return by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
-}
-TNC_FN double tnc_pool_quotient(double sum, double d) { return sum / d; }
-
 template <class T, class S>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_avg(tnc_pool v) {
     for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
@@ -18560,16 +22926,6 @@ static tnc_pool_planes pool_planes_of(const tn_tensor *t) {
     if (complex) p.dtype = o.dtype == TN_C64 ? TN_F32 : TN_F64;
     p.part = complex ? o.bytes / 2 : 0;
     return p;
-}
-static int64_t pool_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[k && option.n > 1];
-}
-static void pool_axis(tnc_pool_axis *a, int k, tn_ints kernel, tn_ints stride, tn_ints padding,
-                      tn_ints dilation) {
-    a->k = pool_option(kernel, k, 1);
-    a->stride = pool_option(stride, k, a->k);
-    a->pad = pool_option(padding, k, 0);
-    a->dilation = pool_option(dilation, k, 1);
 }
 static void pool_plan(tnc_pool *v, const tn_frame *f, const tn_tensor *wide,
                       const tn_tensor *narrow) {
@@ -18700,6 +23056,1154 @@ TNC_FAMILY(pool, pool_table)
 #undef POOL_ROW
 #undef POOL_LAUNCH
 #undef POOL_LAUNCH_FLOAT
+
+/* src/cuda/pool_places.cu - the largest element of each window with its place, over windows of one to three dimensions: of fixed size, adaptive, or placed by random numbers (ops/layers/pool_places.c); means of volumes and their gradient (ops/layers/avg_pool.c) */
+
+struct tnc_places_tensor {
+    char *at;
+    int64_t c, image, channel, size[3], step[3];
+    int32_t dtype;
+};
+struct tnc_places {
+    tnc_places_tensor from, to, index, samples;
+    tnc_pool_axis axis[3];
+    int64_t elements;
+    double divisor;
+    bool include_pad, planes;
+};
+
+struct tnc_places_element {
+    int64_t image, channel, at[3];
+};
+TNC_FN tnc_places_element tnc_places_element_of(const tnc_places_tensor &t, int64_t i) {
+    tnc_places_element e;
+    for (int k = 2; k >= 0; k--) {
+        const int64_t q = i / t.size[k];
+        e.at[k] = i - q * t.size[k];
+        i = q;
+    }
+    e.image = i / t.c;
+    e.channel = i - e.image * t.c;
+    return e;
+}
+TNC_FN char *tnc_places_plane(const tnc_places_tensor &t, const tnc_places_element &e) {
+    return t.at + e.image * t.image + e.channel * t.channel;
+}
+TNC_FN char *tnc_places_at(const tnc_places_tensor &t, const tnc_places_element &e) {
+    return tnc_places_plane(t, e) + e.at[0] * t.step[0] + e.at[1] * t.step[1] + e.at[2] * t.step[2];
+}
+
+TNC_FN int64_t tnc_places_cut(double v, int64_t most) {
+    return v != v ? 0 : v >= (double)most ? most : v <= -(double)most ? -most : (int64_t)v;
+}
+TNC_FN int64_t tnc_places_start(const tnc_pool_axis &a, int64_t p, double sample, int dtype) {
+    const int64_t most = a.n - a.k;
+    if (p == a.out - 1) return most;
+    const double alpha = tnc_through(
+        tnc_through((double)most, dtype) / tnc_through((double)(a.out - 1), dtype), dtype);
+    const int64_t shift = tnc_places_cut(tnc_through(sample * alpha, dtype), 2 * most);
+    const double at = tnc_through(tnc_through((double)p, dtype) + sample, dtype);
+    const int64_t start = tnc_places_cut(tnc_through(at * alpha, dtype), 3 * most) - shift;
+    return start < 0 ? 0 : start > most ? most : start;
+}
+TNC_FN tnc_pool_range tnc_places_range(const tnc_places &v, const tnc_places_element &e, int k) {
+    const tnc_pool_axis &a = v.axis[k];
+    const int64_t p = e.at[k];
+    tnc_pool_range w;
+    if (v.samples.at) {
+        const int64_t which = !v.planes ? k : k == 2 ? 0 : 1;
+        const char *at = tnc_places_plane(v.samples, e) + which * v.samples.step[2];
+        w.begin =
+            tnc_places_start(a, p, tnc_load_real<double>(at, v.samples.dtype), v.samples.dtype);
+        w.end = w.begin + a.k;
+    } else if (a.k) {
+        w.begin = p * a.stride - a.pad;
+        w.end = w.begin + a.k * a.dilation;
+        if (w.end > a.n) w.end = a.n;
+        if (w.begin < 0) w.begin += (a.dilation - 1 - w.begin) / a.dilation * a.dilation;
+    } else {
+        const tnc_pool_window adaptive = tnc_pool_window_of(a, p);
+        w.begin = adaptive.begin;
+        w.end = adaptive.end;
+    }
+    if (w.begin >= a.n) w.begin = w.end = a.n - 1;
+    return w;
+}
+TNC_FN void tnc_places_least(float *v) { *v = -INFINITY; }
+TNC_FN void tnc_places_least(double *v) { *v = -INFINITY; }
+TNC_FN void tnc_places_least(int64_t *v) { *v = INT64_MIN; }
+
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_places_max(tnc_places v) {
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        const tnc_places_element e = tnc_places_element_of(v.to, i);
+        const tnc_pool_range z = tnc_places_range(v, e, 0), y = tnc_places_range(v, e, 1),
+                             x = tnc_places_range(v, e, 2);
+        const char *from = tnc_places_plane(v.from, e);
+        const int64_t *size = v.from.size, *step = v.from.step;
+        int64_t place = (z.begin * size[1] + y.begin) * size[2] + x.begin;
+        T best;
+        tnc_places_least(&best);
+        if (z.begin < z.end && y.begin < y.end && x.begin < x.end)
+            best = tnc_load_real<T>(
+                from + z.begin * step[0] + y.begin * step[1] + x.begin * step[2], v.from.dtype);
+        for (int64_t d = z.begin; d < z.end; d += v.axis[0].dilation)
+            for (int64_t r = y.begin; r < y.end; r += v.axis[1].dilation)
+                for (int64_t c = x.begin; c < x.end; c += v.axis[2].dilation) {
+                    const T w = tnc_load_real<T>(from + d * step[0] + r * step[1] + c * step[2],
+                                                 v.from.dtype);
+                    if (w > best || w != w) {
+                        best = w;
+                        place = (d * size[1] + r) * size[2] + c;
+                    }
+                }
+        tnc_store_real(tnc_places_at(v.to, e), v.to.dtype, best);
+        tnc_put<int64_t>(tnc_places_at(v.index, e), place);
+    }
+}
+
+TNC_FN double tnc_places_divisor(const tnc_places &v, const tnc_pool_window &z,
+                                 const tnc_pool_window &y, const tnc_pool_window &x) {
+    if (v.divisor != 0) return v.divisor;
+    if (v.include_pad) return (double)(z.count * y.count * x.count);
+    return (double)((z.end - z.begin) * (y.end - y.begin) * (x.end - x.begin));
+}
+template <class T, class S>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_places_avg(tnc_places v) {
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        const tnc_places_element e = tnc_places_element_of(v.to, i);
+        const tnc_pool_window z = tnc_pool_window_of(v.axis[0], e.at[0]),
+                              y = tnc_pool_window_of(v.axis[1], e.at[1]),
+                              x = tnc_pool_window_of(v.axis[2], e.at[2]);
+        const char *from = tnc_places_plane(v.from, e);
+        const int64_t *step = v.from.step;
+        S sum = 0;
+        for (int64_t d = z.begin; d < z.end; d++)
+            for (int64_t r = y.begin; r < y.end; r++)
+                for (int64_t c = x.begin; c < x.end; c++)
+                    sum = sum + (S)tnc_load_real<T>(from + d * step[0] + r * step[1] + c * step[2],
+                                                    v.from.dtype);
+        tnc_store_real(tnc_places_at(v.to, e), v.to.dtype,
+                       (T)tnc_pool_quotient(sum, tnc_places_divisor(v, z, y, x)));
+    }
+}
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_places_avg_grad(tnc_places v) {
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        const tnc_places_element e = tnc_places_element_of(v.to, i);
+        const tnc_pool_range os = tnc_pool_covering(v.axis[0], e.at[0]),
+                             ps = tnc_pool_covering(v.axis[1], e.at[1]),
+                             qs = tnc_pool_covering(v.axis[2], e.at[2]);
+        const char *from = tnc_places_plane(v.from, e);
+        const int64_t *step = v.from.step;
+        T sum = 0;
+        for (int64_t o = os.begin; o < os.end; o++) {
+            const tnc_pool_window z = tnc_pool_window_of(v.axis[0], o);
+            for (int64_t p = ps.begin; p < ps.end; p++) {
+                const tnc_pool_window y = tnc_pool_window_of(v.axis[1], p);
+                for (int64_t q = qs.begin; q < qs.end; q++) {
+                    const double d = tnc_places_divisor(v, z, y, tnc_pool_window_of(v.axis[2], q));
+                    const T g = tnc_load_real<T>(from + o * step[0] + p * step[1] + q * step[2],
+                                                 v.from.dtype);
+                    sum = sum + (T)((double)g / d);
+                }
+            }
+        }
+        tnc_store_real(tnc_places_at(v.to, e), v.to.dtype, sum);
+    }
+}
+
+static tnc_places_tensor places_tensor_of(const tn_tensor *t, int dims) {
+    const tn_operand o = tn_operand_of(t);
+    tnc_places_tensor p;
+    memset(&p, 0, sizeof p);
+    p.at = o.at;
+    p.dtype = o.dtype;
+    for (int k = 0; k < 3; k++) {
+        const int d = o.ndim - 3 + k;
+        p.size[k] = k < 3 - dims ? 1 : o.size[d];
+        p.step[k] = k < 3 - dims ? 0 : o.stride[d] * o.bytes;
+    }
+    p.c = o.size[o.ndim - dims - 1];
+    p.channel = o.stride[o.ndim - dims - 1] * o.bytes;
+    p.image = o.ndim == dims + 2 ? o.stride[0] * o.bytes : 0;
+    return p;
+}
+static const tn_ints places_none = {NULL, 0};
+static void places_plan(tnc_places *v, const tn_frame *f, const tn_tensor *wide,
+                        const tn_tensor *narrow, int dims) {
+    const tnc_places_tensor w = places_tensor_of(wide, dims), n = places_tensor_of(narrow, dims);
+    memset(v, 0, sizeof *v);
+    v->from = places_tensor_of(f->in[0], dims);
+    v->to = places_tensor_of(f->out[0], dims);
+    v->elements = tn_numel(f->out[0]);
+    for (int k = 0; k < 3; k++) {
+        tnc_pool_axis *a = &v->axis[k];
+        a->n = w.size[k];
+        a->out = n.size[k];
+        a->k = a->stride = a->dilation = 1;
+    }
+}
+static void places_axes(tnc_places *v, int dims, tn_ints kernel, tn_ints stride, tn_ints padding,
+                        tn_ints dilation) {
+    for (int k = 0; k < dims; k++)
+        pool_axis(&v->axis[3 - dims + k], k, kernel, stride, padding, dilation);
+}
+
+#define PLACES_LAUNCH(kernel, v)                                                           \
+    do {                                                                                   \
+        if ((v).elements)                                                                  \
+            TNC_LAUNCH_PLAIN((kernel), tnc_blocks((v).elements, TNC_THREADS), TNC_THREADS, \
+                             tnc_stream(f), v);                                            \
+    } while (0)
+static bool places_is_float(const tnc_places &v) {
+    return v.from.dtype == TN_F32 || v.from.dtype == TN_F16 || v.from.dtype == TN_BF16;
+}
+
+static void places_max_run(tn_frame *f, tnc_places &v, int dims) {
+    v.index = places_tensor_of(f->out[1], dims);
+    if (places_is_float(v))
+        PLACES_LAUNCH(tnc_places_max<float>, v);
+    else if (v.from.dtype == TN_F64)
+        PLACES_LAUNCH(tnc_places_max<double>, v);
+    else
+        PLACES_LAUNCH(tnc_places_max<int64_t>, v);
+}
+#define PLACES_FIXED(row, dims)                                                    \
+    static void row##_run(tn_frame *f) {                                           \
+        TN_ARGS(row, a, f);                                                        \
+        tnc_places v;                                                              \
+        places_plan(&v, f, f->in[0], f->out[0], dims);                             \
+        places_axes(&v, dims, a->kernel_size, a->stride, a->padding, a->dilation); \
+        places_max_run(f, v, dims);                                                \
+    }
+PLACES_FIXED(max_pool1d_with_indices, 1)
+PLACES_FIXED(max_pool2d_with_indices, 2)
+PLACES_FIXED(max_pool3d_with_indices, 3)
+#undef PLACES_FIXED
+
+static void places_adaptive_run(tn_frame *f, int dims) {
+    tnc_places v;
+    places_plan(&v, f, f->in[0], f->out[0], dims);
+    for (int k = 0; k < dims; k++) v.axis[3 - dims + k].k = 0;
+    places_max_run(f, v, dims);
+}
+static void adaptive_max_pool1d_run(tn_frame *f) { places_adaptive_run(f, 1); }
+static void adaptive_max_pool2d_run(tn_frame *f) { places_adaptive_run(f, 2); }
+static void adaptive_max_pool3d_run(tn_frame *f) { places_adaptive_run(f, 3); }
+
+static void places_fractional_run(tn_frame *f, int dims, tn_ints kernel) {
+    const tn_operand random = tn_operand_of(f->in[1]);
+    tnc_places v;
+    places_plan(&v, f, f->in[0], f->out[0], dims);
+    places_axes(&v, dims, kernel, places_none, places_none, places_none);
+    v.planes = dims == 2;
+    v.samples.at = random.at;
+    v.samples.dtype = random.dtype;
+    v.samples.image = random.stride[0] * random.bytes;
+    v.samples.channel = random.stride[1] * random.bytes;
+    v.samples.step[2] = random.stride[2] * random.bytes;
+    places_max_run(f, v, dims);
+}
+static void fractional_max_pool2d_run(tn_frame *f) {
+    TN_ARGS(fractional_max_pool2d, a, f);
+    places_fractional_run(f, 2, a->kernel_size);
+}
+static void fractional_max_pool3d_run(tn_frame *f) {
+    TN_ARGS(fractional_max_pool3d, a, f);
+    places_fractional_run(f, 3, a->kernel_size);
+}
+
+static void avg_pool3d_run(tn_frame *f) {
+    TN_ARGS(avg_pool3d, a, f);
+    tnc_places v;
+    places_plan(&v, f, f->in[0], f->out[0], 3);
+    places_axes(&v, 3, a->kernel_size, a->stride, a->padding, places_none);
+    v.include_pad = a->count_include_pad;
+    v.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    if (places_is_float(v))
+        PLACES_LAUNCH((tnc_places_avg<float, double>), v);
+    else if (v.from.dtype == TN_F64)
+        PLACES_LAUNCH((tnc_places_avg<double, double>), v);
+    else
+        PLACES_LAUNCH((tnc_places_avg<int64_t, uint64_t>), v);
+}
+static void avg_pool3d_input_grad_run(tn_frame *f) {
+    TN_ARGS(avg_pool3d_input_grad, a, f);
+    tnc_places v;
+    places_plan(&v, f, f->out[0], f->in[0], 3);
+    places_axes(&v, 3, a->kernel_size, a->stride, a->padding, places_none);
+    v.include_pad = a->count_include_pad;
+    v.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    if (v.from.dtype == TN_F64)
+        PLACES_LAUNCH(tnc_places_avg_grad<double>, v);
+    else
+        PLACES_LAUNCH(tnc_places_avg_grad<float>, v);
+}
+
+#define PLACES_ROW(row) \
+    { #row, false, NULL, NULL, row##_run }
+static const tn_device_row pool_places_table[] = {PLACES_ROW(max_pool1d_with_indices),
+                                                  PLACES_ROW(max_pool2d_with_indices),
+                                                  PLACES_ROW(max_pool3d_with_indices),
+                                                  PLACES_ROW(adaptive_max_pool1d),
+                                                  PLACES_ROW(adaptive_max_pool2d),
+                                                  PLACES_ROW(adaptive_max_pool3d),
+                                                  PLACES_ROW(fractional_max_pool2d),
+                                                  PLACES_ROW(fractional_max_pool3d),
+                                                  PLACES_ROW(avg_pool3d),
+                                                  PLACES_ROW(avg_pool3d_input_grad)};
+TNC_FAMILY(pool_places, pool_places_table)
+#undef PLACES_ROW
+#undef PLACES_LAUNCH
+
+/* src/cuda/fold.cu - the windows of a plane as columns and the sum of columns back into a plane, as on the CPU (ops/layers/im2col.c) */
+
+struct tnc_fold {
+    char *planes, *columns;
+    int64_t c, image, channel, row, col;
+    int64_t batch, line, window, elements;
+    tnc_pool_axis y, x;
+    int32_t dtype, part, parts;
+};
+
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_fold_columns(tnc_fold a) {
+    for (int64_t e = TNC_FIRST(); e < a.elements; e += TNC_STEP()) {
+        const int64_t q = e % a.x.out, p = e / a.x.out % a.y.out;
+        int64_t rest = e / a.x.out / a.y.out;
+        const int64_t j = rest % a.x.k, i = rest / a.x.k % a.y.k;
+        rest = rest / a.x.k / a.y.k;
+        const int64_t y = p * a.y.stride - a.y.pad + i * a.y.dilation,
+                      x = q * a.x.stride - a.x.pad + j * a.x.dilation;
+        E value;
+        memset(&value, 0, sizeof value);
+        if (y >= 0 && y < a.y.n && x >= 0 && x < a.x.n)
+            value = *(const E *)(a.planes + rest / a.c * a.image + rest % a.c * a.channel +
+                                 y * a.row + x * a.col);
+        ((E *)(void *)a.columns)[e] = value;
+    }
+}
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_fold_planes(tnc_fold a) {
+    for (int64_t e = TNC_FIRST(); e < a.elements * a.parts; e += TNC_STEP()) {
+        const int64_t at = e / a.parts, part = e % a.parts * a.part, x = at % a.x.n,
+                      y = at / a.x.n % a.y.n, plane = at / a.x.n / a.y.n;
+        const char *from =
+            a.columns + plane / a.c * a.batch + plane % a.c * a.y.k * a.x.k * a.line + part;
+        char *to = a.planes + plane / a.c * a.image + plane % a.c * a.channel + y * a.row +
+                   x * a.col + part;
+        T sum = 0;
+        for (int64_t i = 0; i < a.y.k; i++) {
+            const int64_t down = y + a.y.pad - i * a.y.dilation, p = down / a.y.stride;
+            if (down < 0 || down % a.y.stride || p >= a.y.out) continue;
+            for (int64_t j = 0; j < a.x.k; j++) {
+                const int64_t over = x + a.x.pad - j * a.x.dilation, q = over / a.x.stride;
+                if (over < 0 || over % a.x.stride || q >= a.x.out) continue;
+                sum = sum +
+                      tnc_load_real<T>(
+                          from + (i * a.x.k + j) * a.line + (p * a.x.out + q) * a.window, a.dtype);
+            }
+        }
+        if (a.parts == 2)
+            tnc_put<T>(to, sum);
+        else
+            tnc_store_real(to, a.dtype, sum);
+    }
+}
+
+static void fold_plan(tnc_fold *a, const tn_frame *f, const tn_tensor *planes,
+                      const tn_tensor *columns, tn_ints kernel, tn_ints dilation, tn_ints padding,
+                      tn_ints stride) {
+    const tn_operand p = tn_operand_of(planes), l = tn_operand_of(columns);
+    const bool complex = p.dtype == TN_C64 || p.dtype == TN_C128;
+    const int64_t one = 1;
+    memset(a, 0, sizeof *a);
+    a->elements = tn_numel(f->out[0]);
+    a->planes = p.at;
+    a->columns = l.at;
+    a->c = p.size[p.ndim - 3];
+    a->image = p.ndim == 4 ? p.stride[0] * p.bytes : 0;
+    a->channel = p.stride[p.ndim - 3] * p.bytes;
+    a->row = p.stride[p.ndim - 2] * p.bytes;
+    a->col = p.stride[p.ndim - 1] * p.bytes;
+    a->batch = l.ndim == 3 ? l.stride[0] * l.bytes : 0;
+    a->line = l.stride[l.ndim - 2] * l.bytes;
+    a->window = l.stride[l.ndim - 1] * l.bytes;
+    a->dtype = p.dtype;
+    if (complex) a->dtype = p.dtype == TN_C64 ? TN_F32 : TN_F64;
+    a->parts = complex ? 2 : 1;
+    a->part = complex ? p.bytes / 2 : 0;
+    a->y.n = p.size[p.ndim - 2];
+    a->x.n = p.size[p.ndim - 1];
+    for (int k = 0; k < 2; k++) {
+        tnc_pool_axis *x = k ? &a->x : &a->y;
+        pool_axis(x, k, kernel, stride.n ? stride : tn_ints_of(&one, 1), padding, dilation);
+        x->out = (x->n + 2 * x->pad - x->dilation * (x->k - 1) - 1) / x->stride + 1;
+    }
+}
+static void im2col_run(tn_frame *f) {
+    TN_ARGS(im2col, args, f);
+    const int bytes = tnc_dtype_bytes(tn_dtype_of(f->in[0]));
+    tnc_fold a;
+    fold_plan(&a, f, f->in[0], f->out[0], args->kernel_size, args->dilation, args->padding,
+              args->stride);
+    if (!a.elements) return;
+#define FOLD_COLUMNS(E)                                                                       \
+    TNC_LAUNCH_PLAIN((tnc_fold_columns<E>), tnc_blocks(a.elements, TNC_THREADS), TNC_THREADS, \
+                     tnc_stream(f), a)
+    TNC_MOVED(bytes, FOLD_COLUMNS)
+#undef FOLD_COLUMNS
+}
+static void col2im_run(tn_frame *f) {
+    TN_ARGS(col2im, args, f);
+    tnc_fold a;
+    fold_plan(&a, f, f->out[0], f->in[0], args->kernel_size, args->dilation, args->padding,
+              args->stride);
+    if (!a.elements) return;
+    const unsigned blocks = tnc_blocks(a.elements * a.parts, TNC_THREADS);
+    if (a.dtype == TN_F64)
+        TNC_LAUNCH_PLAIN((tnc_fold_planes<double>), blocks, TNC_THREADS, tnc_stream(f), a);
+    else if (a.dtype == TN_BOOL)
+        TNC_LAUNCH_PLAIN((tnc_fold_planes<int64_t>), blocks, TNC_THREADS, tnc_stream(f), a);
+    else
+        TNC_LAUNCH_PLAIN((tnc_fold_planes<float>), blocks, TNC_THREADS, tnc_stream(f), a);
+}
+
+static const tn_device_row fold_table[] = {{"im2col", false, NULL, NULL, im2col_run},
+                                           {"col2im", false, NULL, NULL, col2im_run}};
+TNC_FAMILY(fold, fold_table)
+
+/* src/cuda/resample.cu - images of another size and the gradient of that, with the CPU's bits (ops/layers/resample.c) */
+
+#define TNI_TABLE static inline __host__ __device__
+
+/* src/simd/resample_table.inl - which elements resample sums along a dimension, with which weights */
+
+typedef struct rs_axis {
+    int64_t in, out, taps;
+    int32_t *at, *count;
+    double *weight;
+    float *single;
+} rs_axis;
+
+typedef struct rs_options {
+    tn_floats scales;
+    tn_resize_mode mode;
+    bool align_corners, antialias;
+} rs_options;
+
+TNI_TABLE double rs_linear(double x) {
+    x = fabs(x);
+    return x < 1 ? 1 - x : 0;
+}
+TNI_TABLE double rs_cubic(double x, double a) {
+    x = fabs(x);
+    if (x < 1) return fma(fma(a + 2, x, -(a + 3)) * x, x, 1.0);
+    if (x < 2) return fma(fma(fma(a, x, -5 * a), x, 8 * a), x, -4 * a);
+    return 0;
+}
+
+TNI_TABLE double rs_scale(const rs_axis *x, double given, bool align_corners) {
+    if (align_corners) return x->out > 1 ? (double)(x->in - 1) / (double)(x->out - 1) : 0;
+    return given > 0 ? 1 / given : (double)x->in / (double)x->out;
+}
+TNI_TABLE double rs_support(double scale, tn_resize_mode mode) {
+    return (mode == TN_RESIZE_MODE_BICUBIC ? 2 : 1) * (scale >= 1 ? scale : 1);
+}
+TNI_TABLE int64_t rs_taps(const rs_axis *x, const rs_options *o, double given) {
+    switch (o->mode) {
+    case TN_RESIZE_MODE_NEAREST:
+    case TN_RESIZE_MODE_NEAREST_EXACT: return 1;
+    case TN_RESIZE_MODE_AREA: return x->out > 0 ? x->in / x->out + 2 : 1;
+    default: break;
+    }
+    if (!o->antialias) return o->mode == TN_RESIZE_MODE_BICUBIC ? 4 : 2;
+    const double support = rs_support(rs_scale(x, given, o->align_corners), o->mode);
+    return 2 * support + 3 < (double)x->in ? (int64_t)ceil(support) * 2 + 1 : x->in;
+}
+
+TNI_TABLE int64_t rs_nearest(const rs_axis *x, double given, bool exact, int64_t p) {
+    const float scale = given > 0 ? (float)(1 / given) : (float)x->in / (float)x->out;
+    if (!exact && x->in == x->out) return p;
+    if (!exact && x->out == 2 * x->in && !(given > 0 && given != 2)) return p / 2;
+    const double at = exact ? ((double)p + 0.5) * (double)scale : (double)((float)p * scale);
+    return floor(at) < (double)x->in ? (int64_t)floorf((float)at) : x->in - 1;
+}
+
+TNI_TABLE void rs_fixed(const rs_axis *x, const rs_options *o, double scale, int64_t p) {
+    const bool cubic = o->mode == TN_RESIZE_MODE_BICUBIC;
+    double at = o->align_corners ? scale * (double)p : scale * ((double)p + 0.5) - 0.5;
+    if (!cubic && at < 0) at = 0;
+    if (!cubic && x->in == x->out) at = (double)p;
+    int64_t first = (int64_t)floor(at);
+    if (first > x->in - 1) first = x->in - 1;
+    double rest = at - (double)first;
+    rest = rest < 0 ? 0 : rest > 1 ? 1 : rest;
+    for (int k = 0; k < x->taps; k++) {
+        const int64_t place = cubic ? first - 1 + k : first + k;
+        x->at[p * x->taps + k] = (int32_t)(place < 0 ? 0 : place > x->in - 1 ? x->in - 1 : place);
+        x->weight[p * x->taps + k] = cubic ? rs_cubic(rest + 1 - k, -0.75) : k ? rest : 1 - rest;
+    }
+    x->count[p] = (int32_t)x->taps;
+}
+TNI_TABLE void rs_stretched(const rs_axis *x, const rs_options *o, double scale, int64_t p) {
+    const double support = rs_support(scale, o->mode), center = scale * ((double)p + 0.5),
+                 by = scale >= 1 ? 1 / scale : 1;
+    int64_t from = (int64_t)(center - support + 0.5), to = (int64_t)(center + support + 0.5);
+    double sum = 0, *weight = x->weight + p * x->taps;
+    if (from < 0) from = 0;
+    if (to > x->in) to = x->in;
+    if (to - from > x->taps) to = from + x->taps;
+    for (int64_t k = 0; k < to - from; k++) {
+        const double d = ((double)(k + from) - center + 0.5) * by;
+        weight[k] = o->mode == TN_RESIZE_MODE_BICUBIC ? rs_cubic(d, -0.5) : rs_linear(d);
+        sum += weight[k];
+        x->at[p * x->taps + k] = (int32_t)(k + from);
+    }
+    for (int64_t k = 0; sum != 0 && k < to - from; k++) weight[k] /= sum;
+    x->count[p] = (int32_t)(to - from);
+}
+TNI_TABLE void rs_window(const rs_axis *x, int64_t p) {
+    const int64_t q = x->in / x->out, r = x->in % x->out, from = p * q + p * r / x->out,
+                  n = (p + 1) * q + ((p + 1) * r + x->out - 1) / x->out - from;
+    for (int64_t k = 0; k < n; k++) {
+        x->at[p * x->taps + k] = (int32_t)(from + k);
+        x->weight[p * x->taps + k] = 1 / (double)n;
+    }
+    x->count[p] = (int32_t)n;
+}
+TNI_TABLE void rs_row(const rs_axis *x, const rs_options *o, double scale, double given,
+                      int64_t p) {
+    if (o->mode == TN_RESIZE_MODE_AREA) {
+        rs_window(x, p);
+    } else if (o->mode <= TN_RESIZE_MODE_NEAREST_EXACT) {
+        x->at[p] = (int32_t)rs_nearest(x, given, o->mode == TN_RESIZE_MODE_NEAREST_EXACT, p);
+        x->weight[p] = 1;
+        x->count[p] = 1;
+    } else if (o->antialias) {
+        rs_stretched(x, o, scale, p);
+    } else {
+        rs_fixed(x, o, scale, p);
+    }
+}
+#undef TNI_TABLE
+
+enum { RESAMPLE_LINE = 2048 };
+
+struct tnc_resample {
+    rs_axis axis[3];
+    int32_t *chunk;
+    tnc_far<2> plane;
+    char *to;
+    const char *from;
+    int64_t to_step[3], from_step[3], elements;
+    int32_t dtype, part, parts;
+};
+struct tnc_resample_axis {
+    rs_axis axis;
+    rs_options options;
+    double scale, given;
+};
+
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_resample_table(tnc_resample_axis a) {
+    for (int64_t p = TNC_FIRST(); p < a.axis.out; p += TNC_STEP())
+        rs_row(&a.axis, &a.options, a.scale, a.given, p);
+}
+TNC_FN int64_t tnc_resample_first(const rs_axis &x, int64_t q) { return x.at[q * x.taps]; }
+TNC_FN int64_t tnc_resample_last(const rs_axis &x, int64_t q) {
+    return x.at[q * x.taps + x.count[q] - 1];
+}
+static __global__ void tnc_resample_chunks(rs_axis x, int32_t *chunk) {
+    int64_t first = 0;
+    int32_t number = 0;
+    if (TNC_FIRST()) return;
+    for (int64_t q = 0; q < x.out; q++) {
+        if (x.in > RESAMPLE_LINE && q > first &&
+            tnc_resample_last(x, q) - tnc_resample_first(x, first) >= RESAMPLE_LINE) {
+            first = q;
+            number++;
+        }
+        chunk[q] = number;
+    }
+}
+
+struct tnc_resample_place {
+    char *to;
+    const char *from;
+    int64_t at[3];
+};
+TNC_FN tnc_resample_place tnc_resample_at(const tnc_resample &a, int64_t i, bool back) {
+    tnc_resample_place e;
+    int64_t plane[2], rest = i / a.parts;
+    const int64_t part = i % a.parts * a.part;
+    for (int d = 2; d >= 0; d--) {
+        const int64_t n = back ? a.axis[d].in : a.axis[d].out, q = rest / n;
+        e.at[d] = rest - q * n;
+        rest = q;
+    }
+    tnc_far_to(a.plane, rest, plane);
+    e.to = a.to + plane[0] + part;
+    for (int d = 0; d < 3; d++) e.to += e.at[d] * a.to_step[d];
+    e.from = a.from + plane[1] + part;
+    return e;
+}
+
+template <class T, class A>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_resample_make(tnc_resample a) {
+    const rs_axis *x = a.axis;
+    for (int64_t i = TNC_FIRST(); i < a.elements; i += TNC_STEP()) {
+        const tnc_resample_place e = tnc_resample_at(a, i, false);
+        const int64_t z = e.at[0], p = e.at[1], q = e.at[2];
+        const bool longer =
+            tnc_resample_last(x[2], q) - tnc_resample_first(x[2], q) >= RESAMPLE_LINE;
+        A sum = 0;
+        for (int k = 0; k < x[2].count[q]; k++) {
+            const char *column = e.from + x[2].at[q * x[2].taps + k] * a.from_step[2];
+            A line = 0;
+            bool begun = false;
+            for (int c = 0; c < x[0].count[z]; c++)
+                for (int b = 0; b < x[1].count[p]; b++) {
+                    const A w =
+                        (A)x[0].weight[z * x[0].taps + c] * (A)x[1].weight[p * x[1].taps + b];
+                    const A v =
+                        (A)tnc_load_real<T>(column + x[0].at[z * x[0].taps + c] * a.from_step[0] +
+                                                x[1].at[p * x[1].taps + b] * a.from_step[1],
+                                            a.dtype) *
+                        w;
+                    line = begun ? line + v : v;
+                    begun = true;
+                }
+            if (x[2].taps > 1) line = line * (A)x[2].weight[q * x[2].taps + k];
+            sum = k || longer ? sum + line : line;
+        }
+        tnc_store_real(e.to, a.dtype, (T)sum);
+    }
+}
+
+TNC_FN int64_t tnc_resample_begin(const rs_axis &x, int64_t i) {
+    int64_t low = 0, high = x.out;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (tnc_resample_last(x, middle) < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+template <class T, class A>
+TNC_FN T tnc_resample_share(const tnc_resample &a, const int64_t *at, int64_t z, int64_t p, A line,
+                            T row) {
+    const rs_axis *x = a.axis;
+    for (int c = 0; c < x[0].count[z]; c++)
+        for (int b = 0; b < x[1].count[p]; b++) {
+            if (x[0].at[z * x[0].taps + c] != at[0] || x[1].at[p * x[1].taps + b] != at[1])
+                continue;
+            const A w = (A)x[0].weight[z * x[0].taps + c] * (A)x[1].weight[p * x[1].taps + b];
+            row = (T)((A)row + line * w);
+        }
+    return row;
+}
+template <class T, class A>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_resample_back(tnc_resample a) {
+    const rs_axis *x = a.axis;
+    for (int64_t i = TNC_FIRST(); i < a.elements; i += TNC_STEP()) {
+        const tnc_resample_place e = tnc_resample_at(a, i, true);
+        const int64_t z0 = tnc_resample_begin(x[0], e.at[0]),
+                      p0 = tnc_resample_begin(x[1], e.at[1]),
+                      q0 = tnc_resample_begin(x[2], e.at[2]);
+        T row = 0;
+        for (int64_t z = z0; z < x[0].out && tnc_resample_first(x[0], z) <= e.at[0]; z++)
+            for (int64_t p = p0; p < x[1].out && tnc_resample_first(x[1], p) <= e.at[1]; p++) {
+                const char *from = e.from + z * a.from_step[0] + p * a.from_step[1];
+                A line = 0;
+                int32_t chunk = 0;
+                bool begun = false;
+                for (int64_t q = q0; q < x[2].out && tnc_resample_first(x[2], q) <= e.at[2]; q++) {
+                    const A v = (A)tnc_load_real<T>(from + q * a.from_step[2], a.dtype);
+                    if (begun && a.chunk[q] != chunk) {
+                        row = tnc_resample_share(a, e.at, z, p, line, row);
+                        line = 0;
+                    }
+                    chunk = a.chunk[q];
+                    begun = true;
+                    for (int k = 0; k < x[2].count[q]; k++)
+                        if (x[2].at[q * x[2].taps + k] == e.at[2])
+                            line = line + v * (A)x[2].weight[q * x[2].taps + k];
+                }
+                if (begun) row = tnc_resample_share(a, e.at, z, p, line, row);
+            }
+        tnc_store_real(e.to, a.dtype, row);
+    }
+}
+
+static void resample_axes(tnc_resample *a, const tn_operand &in, const tn_operand &out, int dims,
+                          const rs_options &o) {
+    memset(a, 0, sizeof *a);
+    for (int k = 0; k < 3; k++) {
+        rs_axis *x = &a->axis[k];
+        const int d = k - (3 - dims);
+        x->in = x->out = x->taps = 1;
+        if (d < 0) continue;
+        x->in = in.size[in.ndim - dims + d];
+        x->out = out.size[out.ndim - dims + d];
+        x->taps = rs_taps(x, &o, o.scales.n > 0 ? o.scales.at[d] : 0);
+    }
+}
+static int64_t resample_tables(tnc_resample *a, char *room) {
+    int64_t all = 0;
+    for (int k = 0; k < 3; k++) {
+        rs_axis *x = &a->axis[k];
+        int64_t n, bytes;
+        if (__builtin_mul_overflow(x->out, x->taps, &n) || n > INT64_MAX / 64) return -1;
+        bytes = (n * 12 + x->out * 8 + 7) / 8 * 8;
+        x->weight = (double *)(void *)(room + all);
+        x->at = (int32_t *)(void *)(room + all + n * 8);
+        x->count = x->at + n;
+        if (k == 2) a->chunk = x->count + x->out;
+        all += bytes;
+    }
+    return all;
+}
+static bool resample_scratch(tn_frame *f, const tn_tensor *in, const tn_tensor *out, int dims,
+                             const rs_options &o) {
+    tnc_resample a;
+    int64_t bytes;
+    if (!tn_numel(f->out[0])) return true;
+    resample_axes(&a, tn_operand_of(in), tn_operand_of(out), dims, o);
+    bytes = resample_tables(&a, NULL);
+    if (bytes < 0) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_device_scratch(f, bytes) != NULL;
+}
+static void resample_fill(tn_frame *f, tnc_resample *a, int dims, const rs_options &o) {
+    const cudaStream_t s = tnc_stream(f);
+    resample_tables(a, (char *)f->scratch);
+    for (int k = 0; k < 3; k++) {
+        const int d = k - (3 - dims);
+        tnc_resample_axis rows;
+        rows.axis = a->axis[k];
+        rows.options = o;
+        rows.given = d >= 0 && o.scales.n > 0 ? o.scales.at[d] : 0;
+        if (d < 0) rows.options.mode = TN_RESIZE_MODE_NEAREST;
+        rows.scale = rs_scale(&rows.axis, rows.given, o.align_corners);
+        if (rows.axis.out)
+            TNC_LAUNCH_PLAIN((tnc_resample_table), tnc_blocks(rows.axis.out, TNC_THREADS),
+                             TNC_THREADS, s, rows);
+    }
+    TNC_LAUNCH_PLAIN((tnc_resample_chunks), 1, 1, s, a->axis[2], a->chunk);
+}
+static void resample_planes(tnc_resample *a, const tn_operand &to, const tn_operand &from,
+                            int dims) {
+    const bool complex = to.dtype == TN_C64 || to.dtype == TN_C128;
+    tn_walk_plan p;
+    tnc_plan_begin(&p, 2);
+    for (int d = 0; d < to.ndim - dims; d++)
+        tnc_plan_within(&p, to.size[d], to.stride[d] * to.bytes, from.stride[d] * from.bytes, 0);
+    a->plane = tnc_far_of<2>(p);
+    for (int k = 3 - dims; k < 3; k++) {
+        const int d = to.ndim - 3 + k;
+        a->to_step[k] = to.stride[d] * to.bytes;
+        a->from_step[k] = from.stride[d] * from.bytes;
+    }
+    a->to = to.at;
+    a->from = from.at;
+    a->dtype = to.dtype;
+    if (complex) a->dtype = to.dtype == TN_C64 ? TN_F32 : TN_F64;
+    a->part = complex ? to.bytes / 2 : 0;
+    a->parts = complex ? 2 : 1;
+    a->elements = to.numel * a->parts;
+}
+static void resample_go(tn_frame *f, const tn_tensor *in, const tn_tensor *out, int dims,
+                        const rs_options &o) {
+    const cudaStream_t s = tnc_stream(f);
+    const bool back = in == f->out[0];
+    tnc_resample a;
+    if (!tn_numel(f->out[0])) return;
+    resample_axes(&a, tn_operand_of(in), tn_operand_of(out), dims, o);
+    resample_fill(f, &a, dims, o);
+    resample_planes(&a, tn_operand_of(f->out[0]), tn_operand_of(f->in[0]), dims);
+    const unsigned blocks = tnc_blocks(a.elements, TNC_THREADS);
+    const bool wide = a.axis[0].taps * a.axis[1].taps * a.axis[2].taps > 16;
+#define RESAMPLE_GO(T, A)                                                       \
+    if (back)                                                                   \
+        TNC_LAUNCH_PLAIN((tnc_resample_back<T, A>), blocks, TNC_THREADS, s, a); \
+    else                                                                        \
+        TNC_LAUNCH_PLAIN((tnc_resample_make<T, A>), blocks, TNC_THREADS, s, a)
+    if (a.dtype == TN_F64) {
+        RESAMPLE_GO(double, double);
+    } else if (wide) {
+        RESAMPLE_GO(float, double);
+    } else {
+        RESAMPLE_GO(float, float);
+    }
+#undef RESAMPLE_GO
+}
+
+static rs_options resample_options(tn_floats scales, tn_resize_mode mode, bool align_corners,
+                                   bool antialias) {
+    const rs_options o = {scales, mode, align_corners, antialias};
+    return o;
+}
+#define RESAMPLE_OPTIONS(a) resample_options(a->scales, a->mode, a->align_corners, a->antialias)
+static bool resample_prepare(tn_frame *f) {
+    TN_ARGS(resample, a, f);
+    return resample_scratch(f, f->in[0], f->out[0], (int)a->size.n, RESAMPLE_OPTIONS(a));
+}
+static void resample_run(tn_frame *f) {
+    TN_ARGS(resample, a, f);
+    resample_go(f, f->in[0], f->out[0], (int)a->size.n, RESAMPLE_OPTIONS(a));
+}
+static bool resample_input_grad_prepare(tn_frame *f) {
+    TN_ARGS(resample_input_grad, a, f);
+    return resample_scratch(f, f->out[0], f->in[0], (int)a->dims, RESAMPLE_OPTIONS(a));
+}
+static void resample_input_grad_run(tn_frame *f) {
+    TN_ARGS(resample_input_grad, a, f);
+    resample_go(f, f->out[0], f->in[0], (int)a->dims, RESAMPLE_OPTIONS(a));
+}
+#undef RESAMPLE_OPTIONS
+
+static const tn_device_row resample_rows[] = {
+    {"resample", false, NULL, resample_prepare, resample_run},
+    {"resample_input_grad", false, NULL, resample_input_grad_prepare, resample_input_grad_run}};
+TNC_FAMILY(resample, resample_rows)
+
+/* src/cuda/dft.cu - one discrete Fourier transform after another along a dimension, by the CPU's own stages (ops/fft/dft.c), in f64 */
+
+#ifndef TNI_RESTRICT
+#define TNI_RESTRICT
+#define TNC_DFT_RESTRICT
+#endif
+#define TNI_DFT static inline __host__ __device__
+
+/* src/simd/dft_stages.inl - roots of unity and the stages of a Fourier transform */
+
+enum { DFT_RADIX = 31 };
+
+typedef struct dft_roots {
+    double *re, *im;
+    int64_t n;
+} dft_roots;
+
+TNI_DFT int64_t dft_inner(int64_t n) {
+    int64_t rest = n, m = 1;
+    for (int64_t p = 2; p <= DFT_RADIX; p++)
+        while (rest % p == 0) rest /= p;
+    if (rest == 1) return n;
+    while (m < 2 * n - 1) m *= 2;
+    return m;
+}
+TNI_DFT double dft_sine(double x) {
+    const double z = x * x;
+    double p = 1.0 / 355687428096000.0;
+    p = fma(z, p, -1.0 / 1307674368000.0);
+    p = fma(z, p, 1.0 / 6227020800.0);
+    p = fma(z, p, -1.0 / 39916800);
+    p = fma(z, p, 1.0 / 362880);
+    p = fma(z, p, -1.0 / 5040);
+    p = fma(z, p, 1.0 / 120);
+    p = fma(z, p, -1.0 / 6);
+    return fma(x * z, p, x);
+}
+TNI_DFT double dft_cosine(double x) {
+    const double z = x * x;
+    double p = -1.0 / 6402373705728000.0;
+    p = fma(z, p, 1.0 / 20922789888000.0);
+    p = fma(z, p, -1.0 / 87178291200.0);
+    p = fma(z, p, 1.0 / 479001600);
+    p = fma(z, p, -1.0 / 3628800);
+    p = fma(z, p, 1.0 / 40320);
+    p = fma(z, p, -1.0 / 720);
+    p = fma(z, p, 1.0 / 24);
+    p = fma(z, p, -0.5);
+    return fma(z, p, 1.0);
+}
+TNI_DFT void dft_root(int64_t k, int64_t n, double *re, double *im) {
+    const int64_t turn = 8 * k / n, half = turn & 1;
+    const double step = 0.78539816339744830961566;
+    const int64_t part = 8 * k - turn * n;
+    const double angle = step * ((double)(half ? n - part : part) / (double)n);
+    const double s = dft_sine(angle), c = dft_cosine(angle), a = half ? s : c, b = half ? c : s;
+    switch (turn >> 1) {
+    case 0: *re = a, *im = -b; break;
+    case 1: *re = -b, *im = -a; break;
+    case 2: *re = -a, *im = b; break;
+    default: *re = b, *im = a; break;
+    }
+}
+
+typedef struct dft_stage {
+    const dft_roots *w;
+    const double *xr, *xi;
+    double *yr, *yi;
+    int64_t r, m, wide, root_step;
+} dft_stage;
+
+TNI_DFT void dft_radix2(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
+    const int64_t n = s->wide, a = p * n, b = (p + s->m) * n, to = 2 * p * n;
+    const double c = s->w->re[p * s->root_step], d = s->w->im[p * s->root_step];
+    const double *TNI_RESTRICT xr = s->xr, *TNI_RESTRICT xi = s->xi;
+    double *TNI_RESTRICT yr = s->yr + to, *TNI_RESTRICT yi = s->yi + to;
+    for (; q < end; q++) {
+        const double ur = xr[a + q] - xr[b + q], ui = xi[a + q] - xi[b + q];
+        yr[q] = xr[a + q] + xr[b + q];
+        yi[q] = xi[a + q] + xi[b + q];
+        yr[n + q] = ur * c - ui * d;
+        yi[n + q] = ur * d + ui * c;
+    }
+}
+TNI_DFT void dft_radix4(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
+    const int64_t n = s->wide, half = s->m * n, at = p * n, to = 4 * p * n;
+    const double *wr = s->w->re, *wi = s->w->im;
+    const int64_t k = p * s->root_step;
+    const double c1 = wr[k], d1 = wi[k], c2 = wr[2 * k], d2 = wi[2 * k], c3 = wr[3 * k],
+                 d3 = wi[3 * k];
+    const double *TNI_RESTRICT xr = s->xr + at, *TNI_RESTRICT xi = s->xi + at;
+    double *TNI_RESTRICT yr = s->yr + to, *TNI_RESTRICT yi = s->yi + to;
+    for (; q < end; q++) {
+        const double ar = xr[q] + xr[2 * half + q], ai = xi[q] + xi[2 * half + q];
+        const double br = xr[q] - xr[2 * half + q], bi = xi[q] - xi[2 * half + q];
+        const double cr = xr[half + q] + xr[3 * half + q], ci = xi[half + q] + xi[3 * half + q];
+        const double dr = xr[half + q] - xr[3 * half + q], di = xi[half + q] - xi[3 * half + q];
+        const double er = br + di, ei = bi - dr, fr = ar - cr, fi = ai - ci, gr = br - di,
+                     gi = bi + dr;
+        yr[q] = ar + cr;
+        yi[q] = ai + ci;
+        yr[n + q] = er * c1 - ei * d1;
+        yi[n + q] = er * d1 + ei * c1;
+        yr[2 * n + q] = fr * c2 - fi * d2;
+        yi[2 * n + q] = fr * d2 + fi * c2;
+        yr[3 * n + q] = gr * c3 - gi * d3;
+        yi[3 * n + q] = gr * d3 + gi * c3;
+    }
+}
+TNI_DFT void dft_radix_any(const dft_stage *s, int64_t p, int64_t first, int64_t end) {
+    const int64_t n = s->wide, r = s->r, total = s->w->n;
+    for (int64_t k = 0; k < r; k++) {
+        const double c = s->w->re[p * k * s->root_step], d = s->w->im[p * k * s->root_step];
+        double *TNI_RESTRICT yr = s->yr + (r * p + k) * n,
+                             *TNI_RESTRICT yi = s->yi + (r * p + k) * n;
+        for (int64_t j = 0; j < r; j++) {
+            const int64_t root = j * k % r * (total / r), at = (p + s->m * j) * n;
+            const double e = s->w->re[root], g = s->w->im[root];
+            const double *TNI_RESTRICT xr = s->xr + at, *TNI_RESTRICT xi = s->xi + at;
+            for (int64_t q = first; q < end && !root; q++) {
+                yr[q] = j ? yr[q] + xr[q] : xr[q];
+                yi[q] = j ? yi[q] + xi[q] : xi[q];
+            }
+            for (int64_t q = first; q < end && root; q++) {
+                const double re = xr[q] * e - xi[q] * g, im = xr[q] * g + xi[q] * e;
+                yr[q] = j ? yr[q] + re : re;
+                yi[q] = j ? yi[q] + im : im;
+            }
+        }
+        for (int64_t q = first; q < end && p > 0 && k > 0; q++) {
+            const double re = yr[q] * c - yi[q] * d;
+            yi[q] = yr[q] * d + yi[q] * c;
+            yr[q] = re;
+        }
+    }
+}
+TNI_DFT int64_t dft_next_radix(int64_t rest) {
+    if (rest % 4 == 0) return 4;
+    for (int64_t r = 2; r < rest; r++)
+        if (rest % r == 0) return r;
+    return rest;
+}
+TNI_DFT void dft_radix(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
+    if (s->r == 4)
+        dft_radix4(s, p, q, end);
+    else if (s->r == 2)
+        dft_radix2(s, p, q, end);
+    else
+        dft_radix_any(s, p, q, end);
+}
+#undef TNI_DFT
+#ifdef TNC_DFT_RESTRICT
+#undef TNI_RESTRICT
+#undef TNC_DFT_RESTRICT
+#endif
+
+enum { DFT_THREADS = 256, DFT_BLOCKS = 1024 };
+
+struct tnc_dft {
+    int64_t n, m, in, out, count;
+    dft_roots roots;
+    double *chirp_re, *chirp_im, *filter_re, *filter_im, *room;
+    tnc_far<2> lines;
+    const char *x;
+    char *y;
+    int64_t x_step, y_step;
+    double scale;
+    int32_t x_dtype, y_dtype;
+    bool inverse;
+};
+
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_roots(tnc_dft a) {
+    for (int64_t k = TNC_FIRST(); k < a.m; k += TNC_STEP())
+        dft_root(k, a.m, &a.roots.re[k], &a.roots.im[k]);
+    for (int64_t k = TNC_FIRST(); k < a.n && a.m != a.n; k += TNC_STEP())
+        dft_root((int64_t)((uint64_t)k * (uint64_t)k % (uint64_t)(2 * a.n)), 2 * a.n,
+                 &a.chirp_re[k], &a.chirp_im[k]);
+}
+
+TNC_FN double *tnc_dft_line(const dft_roots &w, double *x, double *y) {
+    int64_t rest = w.n, done = 1;
+    __syncthreads();
+    while (rest > 1) {
+        const int64_t r = dft_next_radix(rest);
+        const dft_stage s = {&w, x, x + w.n, y, y + w.n, r, rest / r, done, done};
+        double *from = x;
+        for (int64_t i = threadIdx.x; i < s.m * done; i += DFT_THREADS)
+            dft_radix(&s, i / done, i % done, i % done + 1);
+        __syncthreads();
+        x = y;
+        y = from;
+        rest /= r;
+        done *= r;
+    }
+    return x;
+}
+TNC_FN void tnc_dft_times_chirp(const tnc_dft &a, double *x) {
+    for (int64_t k = threadIdx.x; k < a.n; k += DFT_THREADS) {
+        const double re = x[k] * a.chirp_re[k] - x[a.m + k] * a.chirp_im[k];
+        x[a.m + k] = x[k] * a.chirp_im[k] + x[a.m + k] * a.chirp_re[k];
+        x[k] = re;
+    }
+}
+TNC_FN double *tnc_dft_convolve(const tnc_dft &a, double *x, double *y) {
+    double *at, *to;
+    tnc_dft_times_chirp(a, x);
+    at = tnc_dft_line(a.roots, x, y);
+    to = at == x ? y : x;
+    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+        const double re = at[k] * a.filter_re[k] - at[a.m + k] * a.filter_im[k];
+        const double im = at[k] * a.filter_im[k] + at[a.m + k] * a.filter_re[k];
+        to[k] = im;
+        to[a.m + k] = re;
+    }
+    at = tnc_dft_line(a.roots, to, at);
+    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+        const double re = at[a.m + k];
+        at[a.m + k] = at[k];
+        at[k] = re;
+    }
+    __syncthreads();
+    tnc_dft_times_chirp(a, at);
+    return at;
+}
+
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_filter(tnc_dft a) {
+    double *x = a.room, *from;
+    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+        const int64_t i = k < a.n ? k : a.m - k;
+        x[k] = i < a.n ? a.chirp_re[i] : 0;
+        x[a.m + k] = i < a.n ? -a.chirp_im[i] : 0;
+    }
+    from = tnc_dft_line(a.roots, x, x + 2 * a.m);
+    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+        a.filter_re[k] = from[k] / (double)a.m;
+        a.filter_im[k] = from[a.m + k] / (double)a.m;
+    }
+}
+
+TNC_FN tnc_c128 tnc_dft_load(const tnc_dft &a, const char *line, int64_t k) {
+    return tnc_move<TNC_C128>::load(line + k * a.x_step, a.x_dtype, a.x_dtype);
+}
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_lines(tnc_dft a) {
+    for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
+        double *one = a.room + blockIdx.x * 4 * a.m, *two = one + 2 * a.m, *at;
+        double *re = one + (a.inverse ? a.m : 0), *im = one + (a.inverse ? 0 : a.m);
+        int64_t place[2];
+        tnc_far_to(a.lines, line, place);
+        for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+            tnc_c128 v = {0, 0};
+            if (k < a.in) v = tnc_dft_load(a, a.x + place[1], k);
+            re[k] = v.re;
+            im[k] = v.im;
+        }
+        __syncthreads();
+        at = a.m == a.n ? tnc_dft_line(a.roots, one, two) : tnc_dft_convolve(a, one, two);
+        __syncthreads();
+        for (int64_t k = threadIdx.x; k < a.count; k += DFT_THREADS) {
+            tnc_c128 v = {0, 0};
+            if (k < a.out) {
+                v.re = at[k + (a.inverse ? a.m : 0)] * a.scale;
+                v.im = at[k + (a.inverse ? 0 : a.m)] * a.scale;
+            }
+            tnc_move<TNC_C128>::store(a.y + place[0] + k * a.y_step, a.y_dtype, a.y_dtype, v);
+        }
+        __syncthreads();
+    }
+}
+
+static unsigned dft_blocks(const tnc_dft &a) {
+    const int64_t most = ((int64_t)1 << 23) / a.m + 1;
+    return tnc_blocks(a.lines.n < most ? a.lines.n : most, 1) < DFT_BLOCKS
+               ? tnc_blocks(a.lines.n < most ? a.lines.n : most, 1)
+               : (unsigned)DFT_BLOCKS;
+}
+static void dft_plan(tnc_dft *a, const tn_frame *f) {
+    TN_ARGS(dft, args, f);
+    const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
+    const int d = tnc_dim(args->dim, x.ndim);
+    double *at = (double *)f->scratch;
+    tn_walk_plan p;
+    memset(a, 0, sizeof *a);
+    a->n = args->n;
+    a->m = dft_inner(args->n);
+    a->in = x.size[d] < a->n ? x.size[d] : a->n;
+    a->count = args->count;
+    a->out = a->count < a->n ? a->count : a->n;
+    a->scale = args->scale;
+    a->inverse = args->inverse;
+    a->x = x.at;
+    a->y = y.at;
+    a->x_step = x.stride[d] * x.bytes;
+    a->y_step = y.stride[d] * y.bytes;
+    a->x_dtype = x.dtype;
+    a->y_dtype = y.dtype;
+    tnc_plan_begin(&p, 2);
+    for (int i = 0; i < x.ndim; i++)
+        if (i != d) tnc_plan_within(&p, y.size[i], y.stride[i] * y.bytes, x.stride[i] * x.bytes, 0);
+    a->lines = tnc_far_of<2>(p);
+    a->roots.n = a->m;
+    a->roots.re = at;
+    a->roots.im = at + a->m;
+    at += 2 * a->m;
+    if (a->m != a->n) {
+        a->filter_re = at;
+        a->filter_im = at + a->m;
+        a->chirp_re = at + 2 * a->m;
+        a->chirp_im = a->chirp_re + a->n;
+        at = a->chirp_im + a->n;
+    }
+    a->room = at;
+}
+static bool dft_prepare(tn_frame *f) {
+    tnc_dft a;
+    int64_t each;
+    if (!tn_numel(f->out[0])) return true;
+    dft_plan(&a, f);
+    if (a.m > INT64_MAX / 8 / (8 + 4 * (int64_t)DFT_BLOCKS))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    each = 2 * a.m + 4 * a.m * dft_blocks(a);
+    if (a.m != a.n) each += 2 * a.m + 2 * a.n;
+    return tn_device_scratch(f, each * 8) != NULL;
+}
+static void dft_run(tn_frame *f) {
+    const cudaStream_t s = tnc_stream(f);
+    tnc_dft a;
+    if (!tn_numel(f->out[0])) return;
+    dft_plan(&a, f);
+    TNC_LAUNCH_PLAIN((tnc_dft_roots), tnc_blocks(a.m, DFT_THREADS), DFT_THREADS, s, a);
+    if (a.m != a.n) TNC_LAUNCH((tnc_dft_filter), 1, DFT_THREADS, s, a);
+    TNC_LAUNCH((tnc_dft_lines), dft_blocks(a), DFT_THREADS, s, a);
+}
+
+static const tn_device_row dft_table[] = {{"dft", false, NULL, dft_prepare, dft_run}};
+TNC_FAMILY(dft, dft_table)
 
 /* src/cuda/batch_norm.cu - batch_norm and its fused gradient, with the statistics and sums of the CPU (ops/layers/batch_norm.c, ops/reduction/statistics.c) */
 

@@ -3209,7 +3209,7 @@ static const char *const py_docs_comment[] = {
     "lists of equally many tensors, one shape at each place; momentum_buffer_list: those, or NULL for each",
     /* fused_step */
     "A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:\n"
-    "the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:\n"
+    "the rule's factors (src/simd/optimize_rules.inl), for each parameter or once for all. assign:\n"
     "parameters become the factor times what is given as gradients.\n"
     "lists of equally many tensors, one shape at each place; a state that the rule does not have: an empty list",
     /* gather */

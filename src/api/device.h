@@ -335,8 +335,8 @@ typedef struct tn_integers_plan {
 } tn_integers_plan;
 TN_API void tn_integers_plan_of(tn_integers_plan *p, const tn_frame *f);
 
-/* A step of an optimizer for one parameter (kernels/optimize_type.inl has the formulas). Factors
- * are rounded to the type of the arithmetic. */
+/* A step of an optimizer for one parameter (kernels/optimize_type.inl and optimize_rules.inl have
+ * the formulas). Factors are rounded to the type of the arithmetic. */
 enum { TN_STEP_TENSORS = 5 };
 typedef struct tn_step_plan {
     tn_tensor *t[TN_STEP_TENSORS]; /* parameter, gradient, states; NULL: not used */
@@ -346,8 +346,12 @@ typedef struct tn_step_plan {
     bool decays, maximize;
     bool nesterov, first; /* SGD */
     bool adam, decoupled; /* else SGD */
+    int rule;             /* of fused_step, a tn_optimizer_rule, with factors of its own; else 0 */
+    int nfactors;
+    const double *factors;
 } tn_step_plan;
-/* Of parameter i of fused_sgd, fused_adam, fused_adamw. False: there is no such parameter. */
+/* Of parameter i of fused_sgd, fused_adam, fused_adamw, fused_step. False: there is no such
+ * parameter. */
 TN_API bool tn_step_plan_of(tn_step_plan *p, const tn_frame *f, int64_t i);
 
 /* A product of matrices as the CPU computes it: batches of (m, k) times (k, n). Each element of the

@@ -223,6 +223,10 @@ struct tnc_move<TNC_C64> : tnc_move_complex<TNC_C64, float> {};
 template <>
 struct tnc_move<TNC_C128> : tnc_move_complex<TNC_C128, double> {};
 
+static inline bool tnc_is_float(int dtype) {
+    return dtype == TN_F32 || dtype == TN_F64 || dtype == TN_F16 || dtype == TN_BF16;
+}
+
 /* Elements that lie one after another are moved 16 bytes at a time. */
 template <class E, int n>
 struct alignas(sizeof(E) * n) tnc_pack {

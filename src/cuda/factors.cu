@@ -4,85 +4,12 @@
  *
  * A block has a matrix of Cholesky or QR: its threads share the rows of a column, or its warps the
  * columns of a reflection, and meet once a column. A triangular system has a warp a column of X,
- * so many columns run side by side. */
+ * so many columns run side by side. More than 48 columns go by blocks (blocks.cuh,
+ * reflectors.cuh). */
 #include "families.cuh"
-#include "elements.cuh"
-
-/* --- matrices --------------------------------------------------------------------------------- */
-
-/* Matrices of a batch by their steps in real numbers; batches are counted by the result's. */
-struct tnc_factor_side {
-    char *at;
-    int64_t row, col, batch[TN_MAX_DIMS];
-};
-struct tnc_factors {
-    int64_t m, n, k, batches;
-    int64_t size[TN_MAX_DIMS];
-    int32_t nbatch;
-    bool turned, conjugated, upper, unit; /* how matrices are read, and the triangle */
-    tnc_factor_side a, b, c;              /* the input, and what is written */
-    char *scratch;
-    int32_t *info;
-};
-struct tnc_pair_of { /* a number; im is 0 where the matrix is real */
-    double re, im;
-};
-/* One matrix of T or of pairs of T. */
-template <class T, int parts>
-struct tnc_matrix {
-    T *at;
-    int64_t row, col;
-    __device__ __forceinline__ T *to(int64_t i, int64_t j) const { return at + i * row + j * col; }
-    __device__ __forceinline__ tnc_pair_of get(int64_t i, int64_t j) const {
-        const T *v = to(i, j);
-        return tnc_pair_of{(double)v[0], parts > 1 ? (double)v[parts - 1] : 0};
-    }
-    __device__ __forceinline__ void set(int64_t i, int64_t j, tnc_pair_of v) const {
-        T *p = to(i, j);
-        p[0] = (T)v.re;
-        if (parts > 1) p[parts - 1] = (T)v.im;
-    }
-};
-template <class T, int parts>
-TNC_FN tnc_matrix<T, parts> tnc_matrix_of(const tnc_factors &f, const tnc_factor_side &s,
-                                          int64_t batch) {
-    int64_t at = 0;
-    for (int d = f.nbatch - 1; d >= 0; d--) {
-        at += batch % f.size[d] * s.batch[d];
-        batch /= f.size[d];
-    }
-    return tnc_matrix<T, parts>{(T *)s.at + at, s.row, s.col};
-}
-
-TNC_FN float tnc_factor_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_factor_fma(double a, double b, double c) { return fma(a, b, c); }
-/* y += a x, part by part in the CPU's order. */
-template <class T, int parts>
-TNC_FN void tnc_factor_add(T *y, const T *x, tnc_pair_of a) {
-    T re = tnc_factor_fma((T)a.re, x[0], y[0]);
-    if (parts > 1) {
-        const T im = tnc_factor_fma((T)a.re, x[parts - 1], y[parts - 1]);
-        re = tnc_factor_fma((T)-a.im, x[parts - 1], re);
-        y[parts - 1] = tnc_factor_fma((T)a.im, x[0], im);
-    }
-    y[0] = re;
-}
-TNC_FN tnc_pair_of tnc_factor_mul(tnc_pair_of a, tnc_pair_of b) {
-    return tnc_pair_of{fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
-}
-TNC_FN tnc_pair_of tnc_factor_div(tnc_pair_of a, tnc_pair_of b) {
-    if (b.im == 0) return tnc_pair_of{a.re / b.re, a.im / b.re};
-    if (fabs(b.re) >= fabs(b.im)) {
-        const double ratio = b.im / b.re, under = fma(b.im, ratio, b.re);
-        return tnc_pair_of{fma(a.im, ratio, a.re) / under, fma(-a.re, ratio, a.im) / under};
-    }
-    const double ratio = b.re / b.im, under = fma(b.re, ratio, b.im);
-    return tnc_pair_of{fma(a.re, ratio, a.im) / under, fma(a.im, ratio, -a.re) / under};
-}
+#include "reflectors.cuh"
 
 /* --- Cholesky --------------------------------------------------------------------------------- */
-
-enum { TNC_FACTOR_THREADS = 128, TNC_FACTOR_WARPS = TNC_FACTOR_THREADS / 32 };
 
 /* The lower triangle of l, in place, column after column. Thread by thread the rows of a column;
  * 0, or the order of the minor that is not positive. */
@@ -249,22 +176,22 @@ TNC_FN void tnc_qr_reflect(const tnc_matrix<T, parts> &a, int64_t m, int64_t j,
 }
 /* a becomes R on and above its diagonal, the reflections below it. */
 template <class T, int parts>
-TNC_FN void tnc_qr_factor(const tnc_factors &f, const tnc_matrix<T, parts> &a,
+TNC_FN void tnc_qr_factor(int64_t m, int64_t n, const tnc_matrix<T, parts> &a,
                           const tnc_matrix<T, parts> &taus, tnc_qr_head *shared) {
-    const int64_t least = f.m < f.n ? f.m : f.n;
+    const int64_t least = m < n ? m : n;
     for (int64_t j = 0; j < least; j++) {
-        if (threadIdx.x == 0) *shared = tnc_qr_reflection<T, parts>(a, f.m, j);
+        if (threadIdx.x == 0) *shared = tnc_qr_reflection<T, parts>(a, m, j);
         __syncthreads();
         const tnc_qr_head h = *shared;
-        for (int64_t i = j + 1 + (int64_t)threadIdx.x; h.there && i < f.m; i += TNC_FACTOR_THREADS)
+        for (int64_t i = j + 1 + (int64_t)threadIdx.x; h.there && i < m; i += TNC_FACTOR_THREADS)
             a.set(i, j, tnc_factor_div(a.get(i, j), h.under));
         if (threadIdx.x == 0) {
             if (h.there) a.set(j, j, h.beta);
             taus.set(j, 0, h.tau);
         }
         __syncthreads();
-        for (int64_t c = j + 1 + threadIdx.x / 32; c < f.n; c += TNC_FACTOR_WARPS)
-            tnc_qr_reflect<T, parts>(a, f.m, j, a, c, tnc_pair_of{h.tau.re, -h.tau.im});
+        for (int64_t c = j + 1 + threadIdx.x / 32; c < n; c += TNC_FACTOR_WARPS)
+            tnc_qr_reflect<T, parts>(a, m, j, a, c, tnc_pair_of{h.tau.re, -h.tau.im});
         __syncthreads();
     }
 }
@@ -296,7 +223,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_qr(tnc_factors f, int6
         for (int64_t i = threadIdx.x; i < f.m * f.n; i += TNC_FACTOR_THREADS)
             a.set(i % f.m, i / f.m, from.get(i % f.m, i / f.m));
         __syncthreads();
-        tnc_qr_factor<T, parts>(f, a, taus, head);
+        tnc_qr_factor<T, parts>(f.m, f.n, a, taus, head);
         if (f.k) tnc_qr_product<T, parts>(f, a, taus, q);
         for (int64_t i = threadIdx.x; i < rows * f.n; i += TNC_FACTOR_THREADS)
             r.set(i % rows, i / rows,
@@ -305,47 +232,92 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_qr(tnc_factors f, int6
     }
 }
 
+/* --- of matrices in scratch, for blocks ------------------------------------------------------- */
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_qr_kernel(tnc_block b, tnc_block taus) {
+    TNC_SHARED(tnc_qr_head, head, 1);
+    for (int64_t batch = blockIdx.x; batch < b.batches; batch += gridDim.x) {
+        tnc_qr_factor<T, parts>(b.m, b.n, tnc_block_at<T, parts>(b, batch),
+                                tnc_block_at<T, parts>(taus, batch), head);
+        __syncthreads();
+    }
+}
+TNC_PRIV void tnc_block_qr_columns(cudaStream_t s, const tnc_block &a, const tnc_block &taus) {
+    if (a.batches && a.m && a.n)
+        TNC_FACTOR_LAUNCH(tnc_block_qr_kernel, a.dtype, a.batches, s, a, taus);
+}
+
+/* Matrices whose number is not 0 stay as they are; first: of the corner that l is. */
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_block_cholesky_kernel(tnc_block l, int64_t first, int32_t *info) {
+    for (int64_t batch = blockIdx.x; batch < l.batches; batch += gridDim.x) {
+        if (info[batch]) continue;
+        const int32_t minor = tnc_cholesky_factor<T, parts>(tnc_block_at<T, parts>(l, batch), l.n);
+        __syncthreads();
+        if (threadIdx.x == 0 && minor) info[batch] = minor + (int32_t)first;
+    }
+}
+/* By halves: A21 L11^-H below the first, and its square from the second. */
+static void block_cholesky(cudaStream_t s, const tnc_block &l, int64_t first, int32_t *info) {
+    const int64_t n = l.n, half = n / 2, rest = n - half;
+    if (n <= TNC_COLUMNS_ALONE) {
+        TNC_FACTOR_LAUNCH(tnc_block_cholesky_kernel, l.dtype, l.batches, s, l, first, info);
+        return;
+    }
+    const tnc_block head = tnc_block_part(l, 0, 0, half, half),
+                    low = tnc_block_part(l, half, 0, rest, half),
+                    tail = tnc_block_part(l, half, half, rest, rest);
+    block_cholesky(s, head, first, info);
+    tnc_block_solve_right(s, low, head, TNC_ADJOINT, false);
+    for (int64_t j = 0; j < rest; j += TNC_COLUMNS_ALONE) {
+        /* Only the lower triangle of the square, so many columns at a time. */
+        const int64_t wide = rest - j < TNC_COLUMNS_ALONE ? rest - j : (int64_t)TNC_COLUMNS_ALONE;
+        tnc_block_product(s, tnc_block_part(tail, j, j, rest - j, wide),
+                          tnc_block_part(low, j, 0, rest - j, half), TNC_AS_IS,
+                          tnc_block_part(low, j, 0, wide, half), TNC_ADJOINT, -1, true);
+    }
+    block_cholesky(s, tail, first + half, info);
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int64_t factor_parts(const tn_operand &t) {
-    return t.dtype == TN_C64 || t.dtype == TN_C128 ? 2 : 1;
+/* For prepare: two matrices of so many elements a batch. */
+static bool factor_scratch(tn_frame *f, const tn_operand &t, int64_t batches, int64_t one,
+                           int64_t other) {
+    int64_t bytes;
+    if (__builtin_add_overflow(one, other, &bytes) ||
+        __builtin_mul_overflow(bytes, batches * (int64_t)t.bytes, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !bytes || tn_device_scratch(f, bytes) != NULL;
 }
-/* t as the matrices of like's batches, to which its own are broadcast; turned: transposed. */
-static void factor_side(tnc_factor_side *s, const tn_operand &t, const tn_operand &like,
-                        bool turned) {
-    const int64_t parts = factor_parts(t);
-    memset(s, 0, sizeof *s);
-    s->at = t.at;
-    s->row = t.stride[t.ndim - (turned ? 1 : 2)] * parts;
-    s->col = t.stride[t.ndim - (turned ? 2 : 1)] * parts;
-    for (int d = 0; d < like.ndim - 2; d++) {
-        const int own = d - (like.ndim - t.ndim);
-        if (own >= 0 && t.size[own] != 1) s->batch[d] = t.stride[own] * parts;
-    }
+static int64_t factor_count(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
 }
-static void factor_batches(tnc_factors *f, const tn_operand &like) {
-    f->batches = 1;
-    f->nbatch = like.ndim - 2;
-    for (int d = 0; d < f->nbatch; d++) {
-        f->size[d] = like.size[d];
-        f->batches *= like.size[d];
-    }
+static bool factor_cholesky_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return n <= TNC_COLUMNS_ALONE || factor_scratch(f, a, factor_count(a), n * n, 0);
 }
-/* kernel<T, parts>(..) for the dtype. */
-#define FACTOR_LAUNCH(kernel, dtype, jobs, ...)                                               \
-    do {                                                                                      \
-        const unsigned blocks = tnc_blocks(jobs, 1);                                          \
-        switch (dtype) {                                                                      \
-        case TN_F32: TNC_LAUNCH((kernel<float, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
-            break;                                                                            \
-        case TN_F64:                                                                          \
-            TNC_LAUNCH((kernel<double, 1>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);         \
-            break;                                                                            \
-        case TN_C64: TNC_LAUNCH((kernel<float, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__); \
-            break;                                                                            \
-        default: TNC_LAUNCH((kernel<double, 2>), blocks, TNC_FACTOR_THREADS, __VA_ARGS__);    \
-        }                                                                                     \
-    } while (0)
+/* More than 48 columns. */
+static void factor_cholesky_blocks(tn_frame *f, const tn_operand &a, bool upper, int32_t *info) {
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
+    const int how = upper ? TNC_ADJOINT : TNC_AS_IS; /* the triangle that is read and written */
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    tnc_block l = tnc_block_in(&room, a.dtype, n, n, batches);
+    if (!batches) return;
+    cudaMemsetAsync(info, 0, (size_t)batches * sizeof *info, s);
+    l.stopped = info;
+    tnc_block_load(s, l, a, a, how);
+    block_cholesky(s, l, 0, info);
+    tnc_block_clear(s, l, TNC_KEEP_LOWER);
+    tnc_block_store(s, l, tn_operand_of(f->out[0]), how);
+}
 
 static void factor_cholesky_run(tn_frame *frame) {
     TN_ARGS(linalg_cholesky_ex, o, frame);
@@ -358,9 +330,30 @@ static void factor_cholesky_run(tn_frame *frame) {
     f.n = a.size[a.ndim - 1];
     f.conjugated = o->upper;
     f.info = (int32_t *)(void *)tn_operand_of(frame->out[1]).at;
-    if (f.batches) FACTOR_LAUNCH(tnc_cholesky, a.dtype, f.batches, tnc_stream(frame), f);
+    if (f.n > TNC_COLUMNS_ALONE)
+        factor_cholesky_blocks(frame, a, o->upper, f.info);
+    else if (f.batches)
+        TNC_FACTOR_LAUNCH(tnc_cholesky, a.dtype, f.batches, tnc_stream(frame), f);
 }
 
+static bool factor_triangular_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1];
+    return n <= TNC_COLUMNS_ALONE ||
+           factor_scratch(f, a, factor_count(x), n * n, x.size[x.ndim - 1] * x.size[x.ndim - 2]);
+}
+/* Of more than 48 rows; how: matrices are read and written. */
+static void factor_triangular_blocks(tn_frame *frame, const tnc_factors &f, int how) {
+    const tn_operand a = tn_operand_of(frame->in[0]), x = tn_operand_of(frame->out[0]);
+    const cudaStream_t s = tnc_stream(frame);
+    char *room = (char *)frame->scratch;
+    const tnc_block t = tnc_block_in(&room, a.dtype, f.n, f.n, f.batches),
+                    to = tnc_block_in(&room, a.dtype, f.n, f.k, f.batches);
+    tnc_block_load(s, t, a, x, how);
+    tnc_block_load(s, to, tn_operand_of(frame->in[1]), x, how);
+    tnc_block_solve(s, t, to, f.upper, f.unit);
+    tnc_block_store(s, to, x, how);
+}
 static void factor_triangular_run(tn_frame *frame) {
     TN_ARGS(linalg_solve_triangular, o, frame);
     const tn_operand a = tn_operand_of(frame->in[0]), b = tn_operand_of(frame->in[1]),
@@ -376,10 +369,12 @@ static void factor_triangular_run(tn_frame *frame) {
     f.k = b.size[b.ndim - (o->left ? 1 : 2)];
     f.upper = o->upper == o->left;
     f.unit = o->unitriangular;
-    if (f.n && f.batches && f.k)
-        FACTOR_LAUNCH(tnc_triangular, a.dtype,
-                      (f.batches * f.k + TNC_FACTOR_WARPS - 1) / TNC_FACTOR_WARPS,
-                      tnc_stream(frame), f);
+    if (f.n > TNC_COLUMNS_ALONE && f.batches && f.k)
+        factor_triangular_blocks(frame, f, turned ? TNC_TRANSPOSED : TNC_AS_IS);
+    else if (f.n && f.batches && f.k)
+        TNC_FACTOR_LAUNCH(tnc_triangular, a.dtype,
+                          (f.batches * f.k + TNC_FACTOR_WARPS - 1) / TNC_FACTOR_WARPS,
+                          tnc_stream(frame), f);
 }
 
 /* Columns of Q, 0: it is not asked for; rows of R. */
@@ -397,28 +392,58 @@ static void factor_qr_sides(tnc_factors *f, const tn_frame *frame, int64_t *rows
     factor_side(&f->b, q, a, false);
     f->k = q.size[q.ndim - 1];
 }
+/* Of more than 48 columns of A or Q. */
+static bool factor_qr_is_blocks(const tnc_factors &f) {
+    return f.n > TNC_COLUMNS_ALONE || f.k > TNC_COLUMNS_ALONE;
+}
 static bool factor_qr_prepare(tn_frame *frame) {
     tnc_factors f;
     int64_t rows, each, bytes;
     factor_qr_sides(&f, frame, &rows);
+    if (factor_qr_is_blocks(f))
+        return tnc_reflectors_scratch(frame, tn_operand_of(frame->in[0]), f.batches, f.m, f.n + f.k,
+                                      f.n > f.k ? f.n : f.k);
     each = f.m * f.n + (f.m < f.n ? f.m : f.n);
     if (__builtin_mul_overflow(each, f.batches * (int64_t)tn_operand_of(frame->in[0]).bytes,
                                &bytes))
         return tn_fail(frame, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || tn_device_scratch(frame, bytes) != NULL;
 }
+static void factor_qr_blocks(tn_frame *frame, const tnc_factors &f, int64_t rows) {
+    const tn_operand in = tn_operand_of(frame->in[0]);
+    const int64_t least = f.m < f.n ? f.m : f.n;
+    const cudaStream_t s = tnc_stream(frame);
+    char *room = (char *)frame->scratch;
+    const tnc_block a = tnc_block_in(&room, in.dtype, f.m, f.n, f.batches),
+                    q = tnc_block_in(&room, in.dtype, f.m, f.k, f.batches),
+                    taus = tnc_block_in(&room, in.dtype, least, 1, f.batches);
+    tnc_reflectors r = tnc_reflectors_in(&room, in.dtype, f.m, f.n > f.k ? f.n : f.k, f.batches);
+    if (!f.batches) return;
+    tnc_block_load(s, a, in, in, TNC_AS_IS);
+    tnc_block_qr(s, &r, a, taus);
+    if (f.k) {
+        tnc_reflections_product(s, &r, a, least, taus, q);
+        tnc_block_store(s, q, tn_operand_of(frame->out[0]), TNC_AS_IS);
+    }
+    const tnc_block upper = tnc_block_part(a, 0, 0, rows, f.n);
+    tnc_block_clear(s, upper, TNC_KEEP_UPPER);
+    tnc_block_store(s, upper, tn_operand_of(frame->out[1]), TNC_AS_IS);
+}
 static void factor_qr_run(tn_frame *frame) {
     tnc_factors f;
     int64_t rows;
     factor_qr_sides(&f, frame, &rows);
+    if (factor_qr_is_blocks(f)) {
+        factor_qr_blocks(frame, f, rows);
+        return;
+    }
     f.scratch = (char *)frame->scratch;
     if (f.batches)
-        FACTOR_LAUNCH(tnc_qr, tn_dtype_of(frame->in[0]), f.batches, tnc_stream(frame), f, rows);
+        TNC_FACTOR_LAUNCH(tnc_qr, tn_dtype_of(frame->in[0]), f.batches, tnc_stream(frame), f, rows);
 }
 
 static const tn_device_row factor_table[] = {
-    {"linalg_cholesky_ex", false, NULL, NULL, factor_cholesky_run},
-    {"linalg_solve_triangular", false, NULL, NULL, factor_triangular_run},
+    {"linalg_cholesky_ex", false, NULL, factor_cholesky_prepare, factor_cholesky_run},
+    {"linalg_solve_triangular", false, NULL, factor_triangular_prepare, factor_triangular_run},
     {"linalg_qr", false, NULL, factor_qr_prepare, factor_qr_run}};
 TNC_FAMILY(factors, factor_table)
-#undef FACTOR_LAUNCH

@@ -9,22 +9,32 @@
     X(expressions)      \
     X(reductions)       \
     X(statistics)       \
+    X(pairs)            \
     X(closeness)        \
     X(rowwise)          \
     X(norms)            \
     X(losses)           \
+    X(ctc)              \
     X(scans)            \
+    X(running)          \
     X(index)            \
     X(scatter)          \
     X(sort)             \
+    X(median)           \
     X(moves)            \
     X(create)           \
     X(optimize)         \
     X(random)           \
     X(products)         \
     X(factors)          \
+    X(reflectors)       \
+    X(lu)               \
     X(conv)             \
     X(pool)             \
+    X(pool_places)      \
+    X(fold)             \
+    X(resample)         \
+    X(dft)              \
     X(batch_norm)       \
     X(nccl)
 

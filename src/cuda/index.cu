@@ -412,6 +412,16 @@ static void nonzero_run(tn_frame *f) {
     tnc_chosen_run(tnc_stream(f), c, sink);
 }
 
+static bool nonzero_static_prepare(tn_frame *f) {
+    return !tn_numel(f->out[0]) || tn_device_scratch(f, tnc_chosen_bytes(nonzero_walk(f))) != NULL;
+}
+static void nonzero_static_run(tn_frame *f) {
+    TN_ARGS(nonzero_static, a, f);
+    if (!tn_numel(f->out[0])) return;
+    tnc_fill(tn_frame_device(f), f->out[0], &a->fill_value);
+    nonzero_run(f);
+}
+
 static const tn_device_row index_table[] = {
     {"gather", false, NULL, NULL, gather_run},
     {"index_select", false, NULL, NULL, index_select_run},
@@ -420,5 +430,6 @@ static const tn_device_row index_table[] = {
     {"one_hot", false, one_hot_look, NULL, one_hot_run},
     {"masked_fill", false, NULL, masked_fill_prepare, masked_fill_run},
     {"masked_select", false, masked_select_look, masked_select_prepare, masked_select_run},
-    {"nonzero", false, nonzero_look, nonzero_prepare, nonzero_run}};
+    {"nonzero", false, nonzero_look, nonzero_prepare, nonzero_run},
+    {"nonzero_static", false, NULL, nonzero_static_prepare, nonzero_static_run}};
 TNC_FAMILY(index, index_table)

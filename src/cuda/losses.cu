@@ -1,4 +1,5 @@
-/* losses.cu - the negative log-likelihood and its gradient, in the CPU's order (ops/layers/loss.c).
+/* losses.cu - the negative log-likelihood and its gradient, in the CPU's order (ops/layers/loss.c),
+ * and margins of several labels (ops/layers/classes.c).
  *
  * The loss: a warp a block of 64 samples (32 of f64), whose sums meet in a tree. The gradient: a
  * thread an element, so that all of it is written side by side and once. A class out of range is
@@ -209,7 +210,88 @@ static void nll_loss_input_grad_run(tn_frame *f) {
                      a, out.at, out.numel);
 }
 
+/* --- several labels --------------------------------------------------------------------------- */
+
+/* Steps in bytes. slope, which may be NULL: how often each score counts, row-major; is_label: room
+ * for a byte a class of each sample. */
+struct tnc_labels {
+    const char *x, *target;
+    char *to;
+    int64_t *slope;
+    uint8_t *is_label;
+    int64_t samples, classes, x_row, x_step, target_row, target_step, to_step;
+    int32_t x_dtype, out_dtype;
+    tnc_watch watch;
+};
+/* Target k of sample i; one that is out of range ends the labels, too. */
+TNC_FN int64_t tnc_labels_at(const tnc_labels &a, int64_t i, int64_t k) {
+    const int64_t t = tnc_get<int64_t>(a.target + i * a.target_row + k * a.target_step);
+    if (t < -1 || t >= a.classes) tnc_tell(a.watch, t, a.classes);
+    return t < a.classes ? t : -1;
+}
+/* A thread a sample, as the CPU's chain. */
+__global__ void __launch_bounds__(TNC_THREADS) tnc_labels_loss(tnc_labels a) {
+    const int64_t n = a.classes;
+    for (int64_t i = TNC_FIRST(); i < a.samples; i += TNC_STEP()) {
+        int64_t *slope = a.slope ? a.slope + i * n : NULL, labels = 0, label;
+        uint8_t *is_label = a.is_label + i * n;
+        const char *x = a.x + i * a.x_row;
+        double sum = 0;
+        for (int64_t c = 0; c < n; c++) {
+            is_label[c] = 0;
+            if (slope) slope[c] = 0;
+        }
+        for (; labels < n && (label = tnc_labels_at(a, i, labels)) >= 0; labels++)
+            is_label[label] = 1;
+        for (int64_t k = 0; k < labels; k++) {
+            label = tnc_labels_at(a, i, k);
+            const double base = 1 - tnc_load_real<double>(x + label * a.x_step, a.x_dtype);
+            for (int64_t c = 0; c < n; c++) {
+                const double z = base + tnc_load_real<double>(x + c * a.x_step, a.x_dtype);
+                if (is_label[c] || !(z > 0)) continue;
+                sum += z;
+                if (!slope) continue;
+                slope[c]++;
+                slope[label]--;
+            }
+        }
+        sum /= (double)n;
+        tnc_store_real(a.to + i * a.to_step, a.out_dtype, sum);
+    }
+}
+static bool multilabel_margin_loss_plain_prepare(tn_frame *f) {
+    const int64_t n = tn_numel(f->in[0]);
+    return !n || tn_device_scratch(f, n) != NULL;
+}
+static void multilabel_margin_loss_plain_run(tn_frame *f) {
+    TN_ARGS(multilabel_margin_loss_plain, args, f);
+    const tn_operand x = tn_operand_of(args->input), t = tn_operand_of(args->target),
+                     out = tn_operand_of(f->out[0]);
+    tnc_labels a;
+    if (!out.numel) return;
+    memset(&a, 0, sizeof a);
+    a.x = x.at;
+    a.target = t.at;
+    a.to = out.at;
+    a.slope = f->nout > 1 && f->out[1] ? (int64_t *)tn_device_data(f->out[1]) : NULL;
+    a.is_label = (uint8_t *)f->scratch;
+    a.samples = x.ndim == 2 ? x.size[0] : 1;
+    a.classes = x.ndim ? x.size[x.ndim - 1] : 1;
+    a.x_row = x.ndim == 2 ? x.stride[0] * x.bytes : 0;
+    a.x_step = x.ndim ? x.stride[x.ndim - 1] * x.bytes : 0;
+    a.target_row = x.ndim == 2 ? t.stride[0] * t.bytes : 0;
+    a.target_step = x.ndim ? t.stride[t.ndim - 1] * t.bytes : 0;
+    a.to_step = out.bytes;
+    a.x_dtype = x.dtype;
+    a.out_dtype = out.dtype;
+    a.watch = tnc_watch_of(f);
+    TNC_LAUNCH_PLAIN((tnc_labels_loss), tnc_blocks(a.samples, TNC_THREADS), TNC_THREADS,
+                     tnc_stream(f), a);
+}
+
 static const tn_device_row loss_table[] = {
     {"nll_loss_plain", false, NULL, nll_loss_plain_prepare, nll_loss_plain_run},
-    {"nll_loss_input_grad", false, NULL, NULL, nll_loss_input_grad_run}};
+    {"nll_loss_input_grad", false, NULL, NULL, nll_loss_input_grad_run},
+    {"multilabel_margin_loss_plain", false, NULL, multilabel_margin_loss_plain_prepare,
+     multilabel_margin_loss_plain_run}};
 TNC_FAMILY(losses, loss_table)

@@ -1,5 +1,6 @@
 /* optimize.cu - a step of an optimizer for all parameters: fused_sgd, fused_adam, fused_adamw, with
- * the CPU's formulas and bits (kernels/optimize_type.inl).
+ * the CPU's formulas and bits (kernels/optimize_type.inl), and fused_step, whose rules are the
+ * CPU's own text, a launch for each parameter.
  *
  * One launch serves up to 48 parameters, whose addresses are in the kernel's arguments; a block
  * takes 4096 elements of one of them at a time, 16 bytes a load where all are aligned. A parameter
@@ -183,6 +184,73 @@ __global__ void __launch_bounds__(TNC_THREADS)
     }
 }
 
+/* --- rules of fused_step ---------------------------------------------------------------------- */
+
+#define TNI_ISA 0
+#define TNI_RULE TNC_FN
+#define TNI_TYPE_F32
+#include "../simd/vocabulary.h"
+#include "../simd/optimize_rules.inl"
+#include "../simd/end.h"
+#define TNI_TYPE_F64
+#include "../simd/vocabulary.h"
+#include "../simd/optimize_rules.inl"
+#include "../simd/end.h"
+#undef TNI_RULE
+#undef TNI_ISA
+
+enum { STEP_FACTORS = 10 };
+struct tnc_step_factors {
+    double c[STEP_FACTORS];
+    int32_t rule;
+};
+#define TNC_RULE(name, word)       \
+    case TN_OPTIMIZER_RULE_##word: \
+        return TNI_JOIN(name, _cuda)(at, 1, f.c);
+#define TNC_RULES(S)                                         \
+    switch (f.rule) {                                        \
+        TNC_RULE(adagrad_##S, ADAGRAD)                       \
+        TNC_RULE(rmsprop_##S, RMSPROP)                       \
+        TNC_RULE(adadelta_##S, ADADELTA)                     \
+        TNC_RULE(adamax_##S, ADAMAX)                         \
+        TNC_RULE(nadam_##S, NADAM)                           \
+        TNC_RULE(radam_##S, RADAM)                           \
+        TNC_RULE(rprop_##S, RPROP)                           \
+        TNC_RULE(asgd_##S, ASGD)                             \
+    default: return TNI_JOIN(assign_##S, _cuda)(at, 1, f.c); \
+    }
+TNC_FN void tnc_step_rule(void *const *at, const tnc_step_factors &f, float){TNC_RULES(f32)} TNC_FN
+    void tnc_step_rule(void *const *at, const tnc_step_factors &f, double) {
+    TNC_RULES(f64)
+}
+#undef TNC_RULE
+#undef TNC_RULES
+
+/* Operand k of the walk is tensor `of[k]` of the step. */
+struct tnc_step_places {
+    int32_t n, of[TN_STEP_TENSORS];
+};
+template <int dtype>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_step_ruled(tnc_walk<TN_STEP_TENSORS> w, tnc_step_places places, tnc_step_factors f) {
+    typedef tnc_step_of<dtype> of;
+    typedef typename of::E E;
+    typedef typename of::V V;
+    for (int64_t i = TNC_FIRST(); i < w.n; i += TNC_STEP()) {
+        int64_t to[TN_STEP_TENSORS];
+        V v[TN_STEP_TENSORS];
+        void *at[TN_STEP_TENSORS] = {NULL, NULL, NULL, NULL, NULL};
+        tnc_walk_to(w, (uint32_t)i, to);
+        for (int k = 0; k < places.n; k++) {
+            v[k] = of::get(tnc_get<E>(w.at[k] + to[k]));
+            at[places.of[k]] = &v[k];
+        }
+        tnc_step_rule(at, f, V());
+        for (int k = 0; k < places.n; k++)
+            if (places.of[k] != 1) tnc_put<E>(w.at[k] + to[k], of::put(v[k]));
+    }
+}
+
 /* --- host ------------------------------------------------------------------------------------- */
 
 template <int dtype>
@@ -325,7 +393,44 @@ static void step_run(tn_frame *f) {
     step_flush(s, &t, dtype, adam);
 }
 
+static void step_ruled(cudaStream_t s, const tn_step_plan &p) {
+    const int dtype = (int)tn_dtype_of(p.t[0]);
+    tn_tensor *t[TN_STEP_TENSORS];
+    tnc_step_places places;
+    tnc_step_factors f;
+    tn_walk_plan plan;
+    memset(&places, 0, sizeof places);
+    memset(&f, 0, sizeof f);
+    f.rule = p.rule;
+    for (int k = 0; k < p.nfactors; k++) f.c[k] = p.factors[k];
+    for (int k = 0; k < TN_STEP_TENSORS; k++) {
+        if (!p.t[k]) continue;
+        places.of[places.n] = k;
+        t[places.n++] = p.t[k];
+    }
+    tn_walk_plan_of(&plan, t, places.n);
+    tnc_walk_pieces<TN_STEP_TENSORS>(plan, [&](const tnc_walk<TN_STEP_TENSORS> &w) {
+        const unsigned blocks = tnc_blocks(w.n, TNC_THREADS);
+#define STEP_RULED(type)                                                                \
+    case type:                                                                          \
+        TNC_LAUNCH_PLAIN((tnc_step_ruled<type>), blocks, TNC_THREADS, s, w, places, f); \
+        break
+        switch (dtype) {
+            STEP_RULED(TN_F16);
+            STEP_RULED(TN_BF16);
+            STEP_RULED(TN_F32);
+        default: TNC_LAUNCH_PLAIN((tnc_step_ruled<TN_F64>), blocks, TNC_THREADS, s, w, places, f);
+        }
+#undef STEP_RULED
+    });
+}
+static void fused_step_run(tn_frame *f) {
+    tn_step_plan p;
+    for (int64_t i = 0; tn_step_plan_of(&p, f, i); i++) step_ruled(tnc_stream(f), p);
+}
+
 static const tn_device_row optimize_table[] = {{"fused_sgd", false, NULL, NULL, step_run},
                                                {"fused_adam", false, NULL, NULL, step_run},
-                                               {"fused_adamw", false, NULL, NULL, step_run}};
+                                               {"fused_adamw", false, NULL, NULL, step_run},
+                                               {"fused_step", false, NULL, NULL, fused_step_run}};
 TNC_FAMILY(optimize, optimize_table)

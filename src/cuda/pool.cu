@@ -4,8 +4,8 @@
  * A thread an element of the result, which lies row-major: neighbours read neighbouring windows. A
  * gradient gathers: a thread looks at all windows that cover its element, in their order, so no
  * atomics are needed. Inputs are read where they lie, whatever their strides. */
-#include "elements.cuh"
 #include "families.cuh"
+#include "pool.cuh"
 
 /* (N, C, H, W) or (C, H, W), steps in bytes; the real and imaginary parts of a complex tensor are
  * an innermost dimension `part` bytes apart. */
@@ -13,10 +13,6 @@ struct tnc_pool_planes {
     char *at;
     int64_t c, h, w, image, channel, row, col;
     int32_t dtype, part;
-};
-/* A pooled dimension: n elements, `out` windows of k places; k 0: adaptive ones. */
-struct tnc_pool_axis {
-    int64_t n, out, k, stride, pad, dilation;
 };
 struct tnc_pool {
     tnc_pool_planes from, to, index; /* index: places of maxima in their windows */
@@ -61,10 +57,7 @@ TNC_FN void tnc_pool_put(const tnc_pool &v, const tnc_pool_element &e, T value) 
 
 /* --- maxima ----------------------------------------------------------------------------------- */
 
-/* Places [begin, end) of window p that lie inside. */
-struct tnc_pool_range {
-    int64_t begin, end;
-};
+/* Places of window p that lie inside. */
 TNC_FN tnc_pool_range tnc_pool_inside(const tnc_pool_axis &a, int64_t p) {
     const int64_t from = p * a.stride - a.pad, d = a.dilation;
     tnc_pool_range r;
@@ -73,16 +66,6 @@ TNC_FN tnc_pool_range tnc_pool_inside(const tnc_pool_axis &a, int64_t p) {
     if (r.end > a.k) r.end = a.k;
     return r;
 }
-/* Windows [begin, end) with a place that may be element i. */
-TNC_FN tnc_pool_range tnc_pool_covering(const tnc_pool_axis &a, int64_t i) {
-    const int64_t last = i + a.pad, first = last - (a.k - 1) * a.dilation;
-    tnc_pool_range r;
-    r.begin = first > 0 ? (first + a.stride - 1) / a.stride : 0;
-    r.end = last / a.stride + 1;
-    if (r.end > a.out) r.end = a.out;
-    return r;
-}
-
 /* The first of equals, the last NaN if there is one. */
 template <class T>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_max(tnc_pool v) {
@@ -158,55 +141,12 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_pick(tnc_pool v) {
 
 /* --- means ------------------------------------------------------------------------------------ */
 
-/* Window p: its elements, and what it counts where padding counts as well. */
-struct tnc_pool_window {
-    int64_t begin, end, count;
-};
-TNC_FN tnc_pool_window tnc_pool_window_of(const tnc_pool_axis &a, int64_t p) {
-    tnc_pool_window w;
-    if (!a.k) { /* p n / out without a product that is too large */
-        const int64_t q = a.n / a.out, r = a.n % a.out;
-        w.begin = p * q + p * r / a.out;
-        w.end = (p + 1) * q + ((p + 1) * r + a.out - 1) / a.out;
-        w.count = w.end - w.begin;
-        return w;
-    }
-    w.begin = p * a.stride - a.pad;
-    w.end = w.begin + a.k;
-    if (w.end > a.n + a.pad) w.end = a.n + a.pad;
-    w.count = w.end - w.begin;
-    if (w.begin < 0) w.begin = 0;
-    if (w.end > a.n) w.end = a.n;
-    return w;
-}
 TNC_FN double tnc_pool_divisor(const tnc_pool &v, const tnc_pool_window &y,
                                const tnc_pool_window &x) {
     if (v.divisor != 0) return v.divisor;
     if (v.include_pad) return (double)(y.count * x.count);
     return (double)((y.end - y.begin) * (x.end - x.begin));
 }
-/* Windows [begin, end) that cover element i: of adaptive ones a guess is moved. */
-TNC_FN tnc_pool_range tnc_pool_averaging(const tnc_pool_axis &a, int64_t i) {
-    tnc_pool_range r;
-    if (a.k) return tnc_pool_covering(a, i);
-    r.begin = (int64_t)((double)i * (double)a.out / (double)a.n);
-    if (r.begin >= a.out) r.begin = a.out - 1;
-    while (r.begin > 0 && tnc_pool_window_of(a, r.begin - 1).end > i) r.begin--;
-    while (r.begin < a.out && tnc_pool_window_of(a, r.begin).end <= i) r.begin++;
-    r.end = r.begin;
-    while (r.end < a.out && tnc_pool_window_of(a, r.end).begin <= i) r.end++;
-    return r;
-}
-
-/* Integers wrap, and their quotient is cut off. */
-TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
-    const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
-                       : d < -9223372036854775808.0 ? INT64_MIN
-                                                    : (int64_t)d;
-    return by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
-}
-TNC_FN double tnc_pool_quotient(double sum, double d) { return sum / d; }
-
 /* Summed in S, row by row. */
 template <class T, class S>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_avg(tnc_pool v) {
@@ -262,17 +202,6 @@ static tnc_pool_planes pool_planes_of(const tn_tensor *t) {
     if (complex) p.dtype = o.dtype == TN_C64 ? TN_F32 : TN_F64;
     p.part = complex ? o.bytes / 2 : 0;
     return p;
-}
-/* Number k of an option: one stands for both dimensions. */
-static int64_t pool_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[k && option.n > 1];
-}
-static void pool_axis(tnc_pool_axis *a, int k, tn_ints kernel, tn_ints stride, tn_ints padding,
-                      tn_ints dilation) {
-    a->k = pool_option(kernel, k, 1);
-    a->stride = pool_option(stride, k, a->k);
-    a->pad = pool_option(padding, k, 0);
-    a->dilation = pool_option(dilation, k, 1);
 }
 /* From `from` to the result; `wide` has the planes that windows lie in, `narrow` one element a
  * window. */

@@ -8,6 +8,7 @@
  * copied up, so that a training gives the same losses on both. */
 #include "families.cuh"
 #include "elements.cuh"
+#include "here.cuh"
 #include "memory.cuh"
 #include "random.cuh"
 #include "../api/extend.h"
@@ -466,67 +467,28 @@ typedef struct random_note {
     uint8_t *drawn;
 } random_note;
 
-static void random_forget(void *data, void *) { delete[](char *) data; }
-
-/* Memory of the host, in t's layout. NULL with MEMORY. */
-static tn_tensor *random_host(tn_frame *f, const tn_tensor *t) {
-    const tn_operand o = tn_operand_of(t);
-    int64_t span = 1;
-    tn_wrap_options options;
-    tn_tensor *host;
-    char *data;
-    for (int d = 0; d < o.ndim; d++) span += (o.size[d] - 1) * o.stride[d];
-    data = new (std::nothrow) char[(size_t)(span * o.bytes)];
-    if (!data) {
-        tn_fail(f, TN_MEMORY, "no memory of the host for %lld bytes", (long long)(span * o.bytes));
-        return NULL;
-    }
-    memset(&options, 0, sizeof options);
-    options.strides = tn_ints_of(o.stride, o.ndim);
-    options.release = random_forget;
-    host = tn_wrap_at(NULL, 0, data, tn_ints_of(o.size, o.ndim), (tn_dtype)o.dtype, &options);
-    if (!host) delete[] data;
-    return host;
-}
-/* The span of t's elements, brought down. Waits. NULL with an error. */
-static tn_tensor *random_down(tn_frame *f, const tn_tensor *t) {
-    const tn_operand o = tn_operand_of(t);
-    cudaStream_t s = tnc_stream(f);
-    tn_tensor *host = random_host(f, t);
-    int64_t span = 1;
-    if (!host) return NULL;
-    for (int d = 0; d < o.ndim; d++) span += (o.size[d] - 1) * o.stride[d];
-    cudaError_t e =
-        cudaMemcpyAsync(tn_data(host), o.at, (size_t)(span * o.bytes), cudaMemcpyDeviceToHost, s);
-    if (!e) e = cudaStreamSynchronize(s);
-    if (!e) return host;
-    tn_free_at(NULL, 0, host);
-    tn_fail(f, TN_INTERNAL, "%s", cudaGetErrorString(e));
-    return NULL;
-}
-
-/* The row's own run on memory of the host: asks nothing of the device, but for what the row reads,
- * for which it waits. */
-static bool random_draw_here(tn_frame *f) {
-    tn_tensor *out = f->out[0], *in = f->nin ? f->in[0] : NULL, *host, *from = NULL;
+/* The row's own run on memory of the host, which reads the first n inputs. */
+static bool random_draw_from(tn_frame *f, int n) {
+    tn_tensor *out = f->out[0], *host;
+    tnc_here inputs;
     TN_NOTE(random_note, note, f);
     note->host = NULL;
     if (!tn_operand_of(out).numel) return true;
-    host = random_host(f, out);
-    if (!host) return false;
-    if (strcmp(f->row->name, "bernoulli") == 0 && !(from = random_down(f, in))) {
-        tn_free_at(NULL, 0, host);
-        return false;
+    if (!tnc_here_begin(f, &inputs, (1u << n) - 1)) return false;
+    host = tnc_here_like(f, out);
+    if (host) {
+        f->out[0] = host;
+        f->row->run(f);
+        f->out[0] = out;
+        note->host = host;
     }
-    f->out[0] = host;
-    if (from) f->in[0] = from;
-    f->row->run(f);
-    f->out[0] = out;
-    if (from) f->in[0] = in;
-    if (from) tn_free_at(NULL, 0, from);
-    note->host = host;
-    return true;
+    tnc_here_end(f, &inputs);
+    return host != NULL;
 }
+/* Asks nothing of the device. */
+static bool random_draw_here(tn_frame *f) { return random_draw_from(f, 0); }
+static bool random_read_here(tn_frame *f) { return random_draw_from(f, f->nin); }
+static bool random_look_here(tn_frame *f) { return tnc_here_look(f, ~0u); }
 /* The driver has read the host's memory when an upward copy returns. */
 static void random_up(tn_frame *f) {
     const tn_operand out = tn_operand_of(f->out[0]);
@@ -541,11 +503,9 @@ static void random_up(tn_frame *f) {
 static bool random_bernoulli_look(tn_frame *f) {
     const int32_t device = tn_frame_device(f);
     const tn_operand p = tn_operand_of(f->in[0]);
-    tn_tensor *in = f->in[0], *from;
     cudaStream_t s = tnc_stream(f);
     uint32_t bad = 0, *flag;
     tn_walk_plan w;
-    bool ok;
     if (!p.numel) return true;
     flag = (uint32_t *)tnc_alloc(device, sizeof *flag);
     if (!flag) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
@@ -559,13 +519,7 @@ static bool random_bernoulli_look(tn_frame *f) {
     cudaStreamSynchronize(s);
     tnc_free(device, flag);
     if (!bad) return true;
-    from = random_down(f, in);
-    if (!from) return false;
-    f->in[0] = from;
-    ok = f->row->look(f);
-    f->in[0] = in;
-    tn_free_at(NULL, 0, from);
-    return ok;
+    return tnc_here_look(f, ~0u);
 }
 
 /* dropout: only what is kept is drawn here. */
@@ -604,6 +558,19 @@ static void random_dropout_up(tn_frame *f) {
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
+#define RANDOM_HERE(name) \
+    { #name, false, NULL, random_draw_here, random_up }
+/* Rows that draw until a number is accepted, or one number after another by a rule of the host's,
+ * are drawn by it in any case. */
+#define RANDOM_DRAWN                                                       \
+    RANDOM_HERE(cauchy), RANDOM_HERE(geometric), RANDOM_HERE(log_normal),  \
+        {"rrelu_noise", true, NULL, random_read_here, random_up},          \
+        {"poisson", false, random_look_here, random_read_here, random_up}, \
+        {"binomial", false, NULL, random_read_here, random_up},            \
+        {"standard_gamma", false, NULL, random_read_here, random_up},      \
+        {"sample_dirichlet", true, NULL, random_read_here, random_up}, {   \
+        "multinomial", true, random_look_here, random_read_here, random_up \
+    }
 static const tn_device_row random_by_words[] = {
     {"rand", false, NULL, NULL, random_rand},
     {"rand_like", false, NULL, NULL, random_rand},
@@ -618,9 +585,8 @@ static const tn_device_row random_by_words[] = {
     {"bernoulli_float", false, NULL, NULL, random_chance},
     {"bernoulli", false, random_bernoulli_look, NULL, random_bernoulli},
     {"dropout", false, NULL, NULL, random_dropout},
-    {"randperm", false, NULL, random_permute_prepare, random_permute}};
-#define RANDOM_HERE(name) \
-    { #name, false, NULL, random_draw_here, random_up }
+    {"randperm", false, NULL, random_permute_prepare, random_permute},
+    RANDOM_DRAWN};
 static const tn_device_row random_by_host[] = {
     RANDOM_HERE(rand),
     RANDOM_HERE(rand_like),
@@ -633,9 +599,11 @@ static const tn_device_row random_by_host[] = {
     RANDOM_HERE(randint),
     RANDOM_HERE(randint_low),
     RANDOM_HERE(bernoulli_float),
-    {"bernoulli", false, random_bernoulli_look, random_draw_here, random_up},
+    {"bernoulli", false, random_bernoulli_look, random_read_here, random_up},
     {"dropout", false, NULL, random_dropout_here, random_dropout_up},
-    {"randperm", true, NULL, random_draw_here, random_up}};
+    {"randperm", true, NULL, random_draw_here, random_up},
+    RANDOM_DRAWN};
+#undef RANDOM_DRAWN
 #undef RANDOM_HERE
 static_assert(sizeof random_by_words == sizeof random_by_host, "the same rows, two ways");
 

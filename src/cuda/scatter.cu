@@ -1,5 +1,5 @@
-/* scatter.cu - elements written or added at indices: scatter, scatter_value, scatter_add,
- * index_add, index_put, embedding_dense_backward, masked_scatter.
+/* scatter.cu - elements written, added or otherwise combined at indices: scatter, scatter_value,
+ * scatter_add, scatter_reduce, index_add, index_put, embedding_dense_backward, masked_scatter.
  *
  * Places are tabled (places.cuh), sorted stably where two may be one (order.cuh), and a thread has
  * an element of a destination: it adds what goes there in the order of the places, as the CPU does,
@@ -188,6 +188,83 @@ __global__ void __launch_bounds__(TNC_THREADS)
     }
 }
 
+/* --- reductions ------------------------------------------------------------------------------- */
+
+enum tnc_way { TNC_WAY_SUM, TNC_WAY_PROD, TNC_WAY_MEAN, TNC_WAY_AMAX, TNC_WAY_AMIN };
+
+/* Two elements as one, before it is rounded to its dtype. */
+TNC_FN double tnc_reduced(double a, double b, int way, bool) {
+    switch (way) {
+    case TNC_WAY_PROD: return a * b;
+    case TNC_WAY_AMAX: return b != b || b > a ? b : a; /* a NaN stays: nothing is above it */
+    case TNC_WAY_AMIN: return b != b || b < a ? b : a;
+    default: return a + b;
+    }
+}
+TNC_FN int64_t tnc_reduced(int64_t a, int64_t b, int way, bool truth) {
+    switch (way) {
+    case TNC_WAY_AMAX: return b > a ? b : a;
+    case TNC_WAY_AMIN: return b < a ? b : a;
+    case TNC_WAY_PROD: return truth ? a && b : (int64_t)((uint64_t)a * (uint64_t)b);
+    default: return truth ? a || b : (int64_t)((uint64_t)a + (uint64_t)b);
+    }
+}
+TNC_FN tnc_c128 tnc_reduced(tnc_c128 a, tnc_c128 b, int way, bool) {
+    tnc_c128 v;
+    if (way == TNC_WAY_PROD) {
+        v.re = a.re * b.re - a.im * b.im;
+        v.im = a.re * b.im + a.im * b.re;
+    } else {
+        v.re = a.re + b.re;
+        v.im = a.im + b.im;
+    }
+    return v;
+}
+/* Divided by a count: integers are rounded down. */
+TNC_FN double tnc_reduced_mean(double v, int64_t n) { return v / (double)n; }
+TNC_FN int64_t tnc_reduced_mean(int64_t v, int64_t n) {
+    const int64_t q = v / n;
+    return v % n < 0 ? q - 1 : q;
+}
+TNC_FN tnc_c128 tnc_reduced_mean(tnc_c128 v, int64_t n) {
+    v.re /= (double)n;
+    v.im /= (double)n;
+    return v;
+}
+TNC_FN double tnc_reduced_zero(double) { return 0; }
+TNC_FN int64_t tnc_reduced_zero(int64_t) { return 0; }
+TNC_FN tnc_c128 tnc_reduced_zero(tnc_c128) {
+    const tnc_c128 v = {0, 0};
+    return v;
+}
+
+/* All that goes to a place, in the order of the index; rounded to the dtype at each step. */
+template <int type>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_scatter_reduce(tnc_scatter a, int dtype, int way, bool include_self) {
+    typedef tnc_move<type> move;
+    typedef typename tnc_of<type>::value V;
+    const bool sums = way == TNC_WAY_SUM || way == TNC_WAY_MEAN, truth = dtype == TN_BOOL;
+    for (int64_t i = TNC_FIRST(); i < a.n * a.each; i += TNC_STEP()) {
+        const char *from;
+        char *to;
+        int64_t p, key, count = include_self;
+        if (!tnc_scatter_job(a, i, false, &p, &to, &from, &key)) continue;
+        do {
+            const V v = move::load(from + tnc_scatter_place(a, p), dtype, dtype);
+            V now = v;
+            if (count++)
+                now = tnc_reduced(move::load(to, dtype, dtype), v, way, truth);
+            else if (sums)
+                now = tnc_reduced(tnc_reduced_zero(v), v, way, truth);
+            move::store(to, dtype, dtype, now);
+            p++;
+        } while (a.sorted && p < a.n && (int64_t)a.sorted[p].key == key);
+        if (way == TNC_WAY_MEAN && count > 1)
+            move::store(to, dtype, dtype, tnc_reduced_mean(move::load(to, dtype, dtype), count));
+    }
+}
+
 /* --- host ------------------------------------------------------------------------------------- */
 
 /* The table of n places, `more` bytes, then items twice. */
@@ -287,14 +364,14 @@ static tnc_scatter scatter_of(const tn_frame *f, const tn_operand &out, const tn
 static bool scatter_prepare(tn_frame *f) {
     return !tn_numel(f->out[0]) || scatter_scratch(f, tn_numel(f->in[1]), 0);
 }
-static void scatter_elements(tn_frame *f, int64_t dim, bool adds) {
+/* Begins the result, and what goes where, in order. False: nothing does. */
+static bool scatter_plan(tn_frame *f, int64_t dim, tnc_scatter *to) {
     const tn_operand index = tn_operand_of(f->in[1]), src = tn_operand_of(f->in[2]),
                      out = tn_operand_of(f->out[0]);
-    const cudaStream_t s = tnc_stream(f);
     tn_walk_plan p;
     tnc_scatter a;
     scatter_begin(f);
-    if (!index.numel || !out.numel) return;
+    if (!index.numel || !out.numel) return false;
     scatter_table(f, index, out, tnc_dim(dim, out.ndim), false, INT64_MIN);
     a = scatter_of(f, out, src, index.numel);
     /* src may be larger than the index: its first elements count. */
@@ -302,19 +379,40 @@ static void scatter_elements(tn_frame *f, int64_t dim, bool adds) {
     for (int i = 0; i < index.ndim; i++)
         tnc_plan_within(&p, index.size[i], i < src.ndim ? src.stride[i] * src.bytes : 0, 0, 0);
     a.place = tnc_far_of<1>(p);
-    scatter_sort(s, &a, 0);
-    if (adds)
-        scatter_sum(s, a, out.dtype);
-    else
-        scatter_set(s, a, out.bytes);
+    scatter_sort(tnc_stream(f), &a, 0);
+    *to = a;
+    return true;
 }
 static void scatter_run(tn_frame *f) {
-    TN_ARGS(scatter, a, f);
-    scatter_elements(f, a->dim, false);
+    TN_ARGS(scatter, args, f);
+    tnc_scatter a;
+    if (scatter_plan(f, args->dim, &a))
+        scatter_set(tnc_stream(f), a, tnc_dtype_bytes(tn_dtype_of(f->out[0])));
 }
 static void scatter_add_run(tn_frame *f) {
-    TN_ARGS(scatter_add, a, f);
-    scatter_elements(f, a->dim, true);
+    TN_ARGS(scatter_add, args, f);
+    tnc_scatter a;
+    if (scatter_plan(f, args->dim, &a)) scatter_sum(tnc_stream(f), a, tn_dtype_of(f->out[0]));
+}
+static void scatter_reduce_run(tn_frame *f) {
+    TN_ARGS(scatter_reduce, args, f);
+    static const char *const words[] = {"sum", "prod", "mean", "amax", "amin"};
+    const tn_dtype dtype = tn_dtype_of(f->out[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tnc_scatter a;
+    int way = 0;
+    if (!scatter_plan(f, args->dim, &a)) return;
+    while (way < TNC_WAY_AMIN && strcmp(args->reduce, words[way]) != 0) way++;
+#define SCATTER_REDUCE(type)                                                                      \
+    TNC_LAUNCH_PLAIN((tnc_scatter_reduce<type>), tnc_blocks(a.n, TNC_THREADS), TNC_THREADS, s, a, \
+                     (int)dtype, way, args->include_self)
+    if (dtype == TN_C64 || dtype == TN_C128)
+        SCATTER_REDUCE(TNC_C128);
+    else if (tnc_is_float(dtype))
+        SCATTER_REDUCE(TNC_F64);
+    else
+        SCATTER_REDUCE(TNC_I64);
+#undef SCATTER_REDUCE
 }
 
 static void scatter_value_run(tn_frame *f) {
@@ -562,6 +660,7 @@ static void masked_scatter_run(tn_frame *f) {
 static const tn_device_row scatter_rows[] = {
     {"scatter", false, NULL, scatter_prepare, scatter_run},
     {"scatter_add", false, NULL, scatter_prepare, scatter_add_run},
+    {"scatter_reduce", false, NULL, scatter_prepare, scatter_reduce_run},
     {"scatter_value", false, NULL, NULL, scatter_value_run},
     {"index_add", false, NULL, index_add_prepare, index_add_run},
     {"index_put", false, index_put_look, index_put_prepare, index_put_run},

@@ -5,29 +5,9 @@
  * each tile, then the first of these, so a few of many cost a pass or two; it sorts them even where
  * the call does not ask for that. Each searched value has a thread, which bisects. */
 #include "families.cuh"
+#include "keys.cuh"
 #include "order.cuh"
 #include "places.cuh"
-
-/* --- keys ------------------------------------------------------------------------------------- */
-
-/* Of a float of `bits` bits: all NaN above infinity, the zeros equal. */
-TNC_FN uint64_t tnc_sort_float(uint64_t v, int bits, uint64_t infinity) {
-    const uint64_t sign = (uint64_t)1 << (bits - 1), size = v & (sign - 1);
-    if (size > infinity) return ~(uint64_t)0;
-    return v & sign && size ? sign - size : sign + size;
-}
-TNC_FN uint64_t tnc_sort_key(const char *at, int dtype) {
-    const uint64_t sign = (uint64_t)1 << 63;
-    switch (dtype) {
-    case TN_F32: return tnc_sort_float(tnc_get<uint32_t>(at), 32, 0x7f800000u);
-    case TN_F64: return tnc_sort_float(tnc_get<uint64_t>(at), 64, 0x7ff0000000000000u);
-    case TN_F16: return tnc_sort_float(tnc_get<uint16_t>(at), 16, 0x7c00);
-    case TN_BF16: return tnc_sort_float(tnc_get<uint16_t>(at), 16, 0x7f80);
-    case TN_BOOL:
-    case TN_U8: return (uint64_t)tnc_load_real<int64_t>(at, dtype);
-    default: return (uint64_t)tnc_load_real<int64_t>(at, dtype) ^ sign;
-    }
-}
 
 /* --- sort, topk ------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
 /* That an option is not negative; NaN is refused as well. */
 TN_PRIV bool tni_option_bound(double value, const char *name);
 /* For rows that step by fused_step: the first of parameter i's factors, of which the first three
- * are set (kernels/optimize_type.inl); then the call. */
+ * are set (simd/optimize_rules.inl); then the call. */
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);

@@ -1684,7 +1684,7 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
 #endif
 
 /* A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:
- * the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:
+ * the rule's factors (src/simd/optimize_rules.inl), for each parameter or once for all. assign:
  * parameters become the factor times what is given as gradients.
  *   schema  _fused_step_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] first, Tensor(c!)?[]
  *           second, Tensor(d!)?[] third, *, OptimizerRule rule, float[] numbers) -> ()

@@ -220,25 +220,26 @@ static double ctc_forward(const ctc_sample *s, bool keep) {
 
 /* --- the loss of each sample ------------------------------------------------------------------ */
 
-#define CTC_CALL(name, a)                                                         \
-    const ctc_call name = {(a)->log_probs,      (a)->targets, (a)->input_lengths, \
-                           (a)->target_lengths, (a)->blank,   (a)->zero_infinity}
+/* The call's inputs from number k on: look may be given copies of them. */
+#define CTC_CALL(name, a, k)                                               \
+    const ctc_call name = {f->in[k],       f->in[(k) + 1], f->in[(k) + 2], \
+                           f->in[(k) + 3], (a)->blank,     (a)->zero_infinity}
 
 static bool ctc_loss_plain_check(tn_frame *f) {
     TN_ARGS(ctc_loss_plain, a, f);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 0);
     return ctc_fits(f, &c, false) && tn_announce(f, 0, (tn_dtype)a->log_probs->dtype,
                                                  a->log_probs->ndim == 3, a->log_probs->size + 1);
 }
 static bool ctc_loss_plain_look(tn_frame *f) {
     TN_ARGS(ctc_loss_plain, a, f);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 0);
     return ctc_look_at(f, &c);
 }
 static void ctc_task(tn_frame *f, int64_t b, void *scratch) {
     TN_ARGS(ctc_loss_plain, a, f);
     const int64_t bytes = tni_dtype_size(f->out[0]);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 0);
     ctc_sample s;
     double loss;
     ctc_begin(&s, &c, f->block->context->kernels, b, scratch);
@@ -253,7 +254,7 @@ static int64_t ctc_effort(const ctc_call *c, int each) {
 }
 static void ctc_loss_plain_run(tn_frame *f) {
     TN_ARGS(ctc_loss_plain, a, f);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 0);
     tn_each(f, ctc_batch(&c), ctc_effort(&c, 30), ctc_task);
 }
 static void ctc_loss_plain_grad(tn_gradient *g) {
@@ -284,7 +285,7 @@ static bool ctc_loss_input_grad_check(tn_frame *f) {
     TN_ARGS(ctc_loss_input_grad, a, f);
     const tn_tensor *x = a->log_probs;
     char size[128];
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 1);
     if (!ctc_fits(f, &c, true)) return false;
     if (a->grad->ndim != (x->ndim == 3) || a->grad->numel != ctc_batch(&c))
         return tn_fail(f, TN_INVALID, "grad has shape %s, expected a number for each sample",
@@ -296,7 +297,7 @@ static bool ctc_loss_input_grad_check(tn_frame *f) {
 }
 static bool ctc_loss_input_grad_look(tn_frame *f) {
     TN_ARGS(ctc_loss_input_grad, a, f);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 1);
     return ctc_look_at(f, &c);
 }
 /* The gradient at time t into `to`: scale (p - the part of all paths that is in a state of the
@@ -317,7 +318,7 @@ static void ctc_grad_task(tn_frame *f, int64_t b, void *scratch) {
     TN_ARGS(ctc_loss_input_grad, a, f);
     tn_tensor *out = f->out[0];
     const int64_t bytes = tni_dtype_size(out), times = a->log_probs->size[0];
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 1);
     const int64_t classes = ctc_classes(&c), n = ctc_batch(&c);
     ctc_sample s;
     double loss, scale, *beta[2], *part, *to;
@@ -352,7 +353,7 @@ static void ctc_grad_task(tn_frame *f, int64_t b, void *scratch) {
 }
 static void ctc_loss_input_grad_run(tn_frame *f) {
     TN_ARGS(ctc_loss_input_grad, a, f);
-    CTC_CALL(c, a);
+    CTC_CALL(c, a, 1);
     tn_each(f, ctc_batch(&c), ctc_effort(&c, 80), ctc_grad_task);
 }
 #undef CTC_CALL

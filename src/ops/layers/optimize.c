@@ -405,28 +405,32 @@ static bool fused_step_check(tn_frame *f) {
                    "numbers has %lld elements, expected %d for each of %lld parameters",
                    (long long)a->numbers.n, rule->factors, (long long)a->self.n);
 }
-static void fused_step_run(tn_frame *f) {
-    TN_ARGS(fused_step, a, f);
+/* Parameter i with its states and its factors, which are r. */
+static void opt_ruled_of(opt_task *o, opt_ruled *r, const tn_fused_step_args *a, int64_t i) {
     tn_tensors state[3];
     opt_states(a, state);
-    opt_ruled r;
-    r.rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
+    r->rule = &opt_rules[a->rule - TN_OPTIMIZER_RULE_ADAGRAD];
+    r->factors = a->numbers.at + (a->numbers.n == r->rule->factors ? 0 : i * r->rule->factors);
+    memset(o, 0, sizeof *o);
+    o->t[0] = a->self.at[i];
+    o->t[1] = a->grads.at[i];
+    for (int k = 0; k < 3 && k < r->rule->states; k++) o->t[2 + k] = opt_member(state[k], i);
+    o->n = 2 + r->rule->states;
+    o->how = r;
+}
+static void fused_step_run(tn_frame *f) {
+    TN_ARGS(fused_step, a, f);
     for (int64_t i = 0; i < a->self.n; i++) {
+        opt_ruled r;
         opt_task o;
-        memset(&o, 0, sizeof o);
-        o.t[0] = a->self.at[i];
-        o.t[1] = a->grads.at[i];
-        for (int k = 0; k < 3 && k < r.rule->states; k++) o.t[2 + k] = opt_member(state[k], i);
-        o.n = 2 + r.rule->states;
-        r.factors = a->numbers.at + (a->numbers.n == r.rule->factors ? 0 : i * r.rule->factors);
-        o.how = &r;
+        opt_ruled_of(&o, &r, a, i);
         o.context = f->block->context;
         o.step = opt_rule_step;
         opt_run(&o);
     }
 }
 /* A step of an optimizer by its rule, for each parameter with its gradient and its states; numbers:
- * the rule's factors (src/kernels/optimize_type.inl), for each parameter or once for all. assign:
+ * the rule's factors (src/simd/optimize_rules.inl), for each parameter or once for all. assign:
  * parameters become the factor times what is given as gradients. */
 TN_OPERATOR(fused_step,
             "_fused_step_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] first, "
@@ -491,7 +495,15 @@ TN_API bool tn_step_plan_of(tn_step_plan *p, const tn_frame *f, int64_t i) {
     const bool decoupled = f->row->run == fused_adamw_run;
     opt_task task;
     memset(p, 0, sizeof *p);
-    if (f->row->run == fused_sgd_run) {
+    if (f->row->run == fused_step_run) {
+        TN_ARGS(fused_step, a, f);
+        opt_ruled r;
+        if (i >= a->self.n) return false;
+        opt_ruled_of(&task, &r, a, i);
+        p->rule = (int)a->rule;
+        p->factors = r.factors;
+        p->nfactors = r.rule->factors;
+    } else if (f->row->run == fused_sgd_run) {
         TN_ARGS(fused_sgd, a, f);
         tni_sgd s;
         if (i >= a->self.n) return false;

@@ -1,0 +1,119 @@
+/* running.cu - running extrema with their places, and running log-sums of exponentials, with the
+ * CPU's bits (ops/reduction/running.c).
+ *
+ * Each line is one chain in the order of its elements, and a thread follows it; where lines lie
+ * side by side, neighbours read neighbours. */
+#include "copy.cuh"
+#include "families.cuh"
+#include "lines.cuh"
+
+/* --- extrema ---------------------------------------------------------------------------------- */
+
+TNC_FN bool tnc_running_wins(double v, double best, bool least) {
+    return (least ? v <= best : v >= best) || v != v;
+}
+TNC_FN bool tnc_running_wins(int64_t v, int64_t best, bool least) {
+    return least ? v <= best : v >= best;
+}
+/* Tensors of the lines: 0 values, 1 their places, 2 the input. Of equal elements the last one
+ * counts, and each NaN takes the place of all before. */
+template <class A>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_running_extreme(tnc_lines l, bool least) {
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const int64_t y = l.in_step[0][0], k = l.in_step[1][0], x = l.in_step[2][0];
+        char *to = tnc_line_at(l, 0, line), *place = tnc_line_at(l, 1, line);
+        const char *from = tnc_line_at(l, 2, line);
+        A best = tnc_load_real<A>(from, l.dtype[2]);
+        int64_t at = 0;
+        for (int64_t i = 0; i < l.n; i++) {
+            const A v = tnc_load_real<A>(from + i * x, l.dtype[2]);
+            if (tnc_running_wins(v, best, least)) {
+                best = v;
+                at = i;
+            }
+            tnc_store_real(to + i * y, l.dtype[0], best);
+            tnc_put<int64_t>(place + i * k, at);
+        }
+    }
+}
+
+/* --- log-sums --------------------------------------------------------------------------------- */
+
+TNC_FN double tnc_running_next(double a, double x) {
+    return tnc_logaddexp_f64::call(a, x, a, NULL);
+}
+TNC_FN tnc_c128 tnc_running_next(tnc_c128 a, tnc_c128 x) {
+    return tnc_logaddexp_c128::call(a, x, a, NULL);
+}
+/* Tensors of the lines: 0 the result, 1 the input. */
+template <int type>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_running_exponents(tnc_lines l) {
+    typedef typename tnc_of<type>::value V;
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const int64_t y = l.in_step[0][0], x = l.in_step[1][0];
+        char *to = tnc_line_at(l, 0, line);
+        const char *from = tnc_line_at(l, 1, line);
+        V a = tnc_move<type>::load(from, l.dtype[1], l.dtype[1]);
+        for (int64_t i = 0; i < l.n; i++) {
+            if (i)
+                a = tnc_running_next(a, tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
+            tnc_move<type>::store(to + i * y, l.dtype[0], l.dtype[0], a);
+        }
+    }
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void running_plan(tnc_lines *l, tn_tensor *const *t, int n, int64_t dim) {
+    const int ndim = (int)tn_ndim(t[0]);
+    bool along[TN_MAX_DIMS] = {false};
+    if (ndim) along[dim < 0 ? dim + ndim : dim] = true;
+    tnc_lines_of(l, t, n, along);
+}
+static void running_extreme(tn_frame *f, int64_t dim, bool least) {
+    tn_tensor *t[3] = {f->out[0], f->out[1], f->in[0]};
+    const tn_dtype dtype = tn_dtype_of(f->in[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tnc_lines l;
+    running_plan(&l, t, 3, dim);
+    if (!l.lines || !l.n) return;
+    if (dtype == TN_C64 || dtype == TN_C128) { /* one number */
+        const int64_t first = 0;
+        tnc_elements(tn_frame_device(f), f->out[0], f->in[0]);
+        tnc_fill(tn_frame_device(f), f->out[1], &first);
+    } else if (tnc_reduce_compute(dtype) == TN_I64) {
+        TNC_LAUNCH_PLAIN((tnc_running_extreme<int64_t>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l, least);
+    } else {
+        TNC_LAUNCH_PLAIN((tnc_running_extreme<double>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l, least);
+    }
+}
+static void cummax_run(tn_frame *f) {
+    TN_ARGS(cummax, a, f);
+    running_extreme(f, a->dim, false);
+}
+static void cummin_run(tn_frame *f) {
+    TN_ARGS(cummin, a, f);
+    running_extreme(f, a->dim, true);
+}
+static void logcumsumexp_run(tn_frame *f) {
+    TN_ARGS(logcumsumexp, a, f);
+    tn_tensor *t[2] = {f->out[0], f->in[0]};
+    const cudaStream_t s = tnc_stream(f);
+    tnc_lines l;
+    running_plan(&l, t, 2, a->dim);
+    if (!l.lines || !l.n) return;
+    if (l.dtype[0] == TN_C64 || l.dtype[0] == TN_C128)
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_C128>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l);
+    else
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_F64>), tnc_blocks(l.lines, TNC_THREADS),
+                         TNC_THREADS, s, l);
+}
+
+static const tn_device_row running_table[] = {
+    {"cummax", false, NULL, NULL, cummax_run},
+    {"cummin", false, NULL, NULL, cummin_run},
+    {"logcumsumexp", false, NULL, NULL, logcumsumexp_run}};
+TNC_FAMILY(running, running_table)
