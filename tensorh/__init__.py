@@ -22,9 +22,9 @@ globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "accelerator", "amp", "array_api", "autograd", "backends", "compiler",
-    "cuda", "distributed", "distributions", "func", "hub", "jit", "linalg", "nn", "onnx", "optim",
-    "overrides", "random", "return_types", "safetensors", "serialization", "signal", "special",
-    "storage", "testing", "torch_version", "types", "utils", "version",
+    "cuda", "distributed", "distributions", "func", "hub", "jit", "linalg", "masked", "nn", "onnx",
+    "optim", "overrides", "random", "return_types", "safetensors", "serialization", "signal",
+    "special", "storage", "testing", "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "vmap": "_vmap",

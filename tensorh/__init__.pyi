@@ -16,6 +16,7 @@ from . import func as func
 from . import hub as hub
 from . import jit as jit
 from . import linalg as linalg
+from . import masked as masked
 from . import nn as nn
 from . import onnx as onnx
 from . import optim as optim

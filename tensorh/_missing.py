@@ -80,6 +80,9 @@ LEFT_OUT_OF = {
         (r"benchmark_limit|fp32_precision|is_acceptable|(set_)?flags|rnn|conv",
          "it belongs to torch's CUDA build"),
     ),
+    "torch.masked": (
+        (r"MaskedTensor|(as_|is_)?masked_tensor", "torch calls the class a prototype"),
+    ),
     "torch.Generator": (
         (r"[gs]et_offset|graphsafe_\w+|philox_state", "it belongs to torch's CUDA build"),
     ),
@@ -146,7 +149,7 @@ set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_inte
 # Spaces of which all comes or nothing, and why.
 _COMPILER = "left out on purpose: tensor.h records and replays calls in C, there is no compiler"
 WHOLE = {
-    "torch.masked": "planned", "torch.cpu": "planned", "torch.profiler": "planned",
+    "torch.cpu": "planned", "torch.profiler": "planned",
     "torch.futures": "planned", "torch.multiprocessing": "planned", "torch.library": "planned",
     "torch.autograd.graph": "planned",
     "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
@@ -171,7 +174,7 @@ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "profiler masked futures " \
+_SPACES = "profiler futures " \
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 

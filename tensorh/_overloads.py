@@ -106,7 +106,9 @@ def _value_first(name):
 def _beta_first(name):
     """f(beta, input, [alpha,] a, b) as a function, f(input, beta, [alpha,] a, b) as a method."""
 
-    def older(*args, out=None):
+    def older(*args, out=None, **factors):
+        if factors:
+            return _complex_factors(name, *args, out=out, **factors)
         if not 4 <= len(args) <= 5:
             return NotImplemented
         first, second, *rest = args
@@ -118,6 +120,21 @@ def _beta_first(name):
         return _row(name)(input, *rest, beta=beta, alpha=alpha, **more)
 
     return older
+
+
+def _complex_factors(name, input=None, mat1=None, mat2=None, *, out=None, beta=1, alpha=1, **rest):
+    """addmm with complex beta or alpha, which its row does not take."""
+    numbers = _is_number(beta) and _is_number(alpha)
+    if rest or not numbers or not (isinstance(beta, complex) or isinstance(alpha, complex)):
+        return NotImplemented
+    if not all(isinstance(t, Tensor) for t in (input, mat1, mat2)):
+        return NotImplemented
+    from ._functions.products import _plus
+
+    r = _plus(input, _row("mm")(mat1, mat2), beta, alpha)
+    if name == "addmm_":
+        return input.copy_(r)
+    return r if out is None else _written(out, r, name)
 
 
 for _name in ("addcmul", "addcdiv"):
