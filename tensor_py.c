@@ -10416,7 +10416,27 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
+/* --- a profile -------------------------------------------------------------------------------- */
+
+/* _profile_begin(): calls are recorded from now on. */
+static PyObject *py_files_profile_begin(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return tn_profile_begin_at(NULL, 0) ? Py_NewRef(Py_None) : py_raise();
+}
+
+/* _profile_end(path): what was recorded, as a Chrome trace. */
+static PyObject *py_files_profile_end(PyObject *self, PyObject *o) {
+    PyObject *path;
+    (void)self;
+    if (!PyUnicode_FSConverter(o, &path)) return NULL;
+    bool ok = tn_profile_end_at(NULL, 0, PyBytes_AsString(path));
+    Py_DECREF(path);
+    return ok ? Py_NewRef(Py_None) : py_raise();
+}
+
 static PyMethodDef py_files_functions[] = {
+    {"_profile_begin", py_files_profile_begin, METH_NOARGS, NULL},
+    {"_profile_end", py_files_profile_end, METH_O, NULL},
     {"_storage_bytes", py_files_bytes, METH_O, NULL},
     {"_from_memory", py_files_from_memory, METH_VARARGS, NULL},
     {"_safetensors_save", py_files_safe_save, METH_VARARGS, NULL},

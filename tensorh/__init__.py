@@ -25,6 +25,7 @@ _LAZY = (
     "cuda", "distributed", "distributions", "func", "hub", "jit", "linalg", "masked", "nn", "onnx",
     "optim", "overrides", "random", "return_types", "safetensors", "serialization", "signal",
     "special", "storage", "testing", "torch_version", "types", "utils", "version",
+    "ao", "export", "futures", "fx", "library", "multiprocessing", "nested", "profiler",
 )  # fmt: skip
 _LAZY_NAMES = {
     "vmap": "_vmap",
@@ -64,6 +65,16 @@ _LAZY_NAMES = {
 )
 
 
+def _of_c(name):
+    """Names of torch._C that programs ask for, of _inside.py."""
+    from ._inside import get
+
+    return get(name)
+
+
+_C.__getattr__ = _of_c
+
+
 def get_include():
     """The folder of tensorh.h, for operators of one's own in C."""
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
@@ -85,12 +96,17 @@ def __getattr__(name):
             _load()
         if name in globals():  # another thread may have loaded it just now
             return globals()[name]
+    if name[:9] == "_foreach_":
+        from ._foreach import get
+
+        if get(name) is not None:
+            return globals().setdefault(name, get(name))
     try:
         return _C._registered(name)  # an operator that was registered since
     except AttributeError:
-        from ._missing import error
+        from ._absent import top
 
-    raise error("torch", name)
+    return top(name)
 
 
 def _load():

@@ -6,6 +6,7 @@ from typing import Any as _Any
 from . import accelerator as accelerator
 from . import amp as amp
 from . import array_api as array_api
+from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
@@ -13,14 +14,18 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import func as func
+from . import futures as futures
 from . import hub as hub
 from . import jit as jit
+from . import library as library
 from . import linalg as linalg
 from . import masked as masked
+from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
+from . import profiler as profiler
 from . import random as random
 from . import return_types as return_types
 from . import safetensors as safetensors

@@ -4,6 +4,7 @@ from types import SimpleNamespace as _SimpleNamespace
 
 from .compiler import allow_in_graph, assume_constant_result, disable, is_compiling, reset
 
+__path__ = []  # below it are modules of _absent.py
 __all__ = [
     "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
     "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "optimize",
@@ -42,3 +43,14 @@ def mark_static(t, index=None):
 def list_backends(exclude_tags=()):
     """An empty list."""
     return []
+
+
+def __getattr__(name):
+    from ._absent import below
+
+    module = below(__name__, name)
+    if module is not None:
+        return module
+    from ._absent import name_of
+
+    return name_of("_dynamo", name)

@@ -37,8 +37,11 @@ class _Namespace:
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
     def _find(self, name):
-        if self.name != "aten":
-            return None
+        from .library import find
+
+        found = find(self.name, name)
+        if found is not None or self.name != "aten":
+            return found
         import sys
 
         torch = sys.modules[__package__]

@@ -26,14 +26,19 @@ def space(module):
 
 class Finder:
     """Finds the modules of namespaces of rows alone, which no file has: `import tensorh.fft` where
-    some row stands there. It is the last of sys.meta_path, so files come first."""
+    some row stands there; and those of _absent.py. It is the last of sys.meta_path: files come
+    first."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         package, _, name = fullname.partition(".")
         below = any(space.startswith(name + ".") for space in _C._spaces)
-        if package != __package__ or not (name in _C._spaces or below):
+        if package != __package__:
             return None
+        if not (name in _C._spaces or below):
+            from ._absent import Loader
+
+            return Loader.spec(fullname)
         return type(__spec__)(fullname, Finder, is_package=below)
 
     @staticmethod

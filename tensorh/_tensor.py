@@ -54,6 +54,15 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
     return self.to(to) if memory_format is None else self.to(to, memory_format=memory_format)
 
 
+def pin_memory(self, device=None):
+    """Refused without a GPU, as torch does, and with one: memory is not pinned here."""
+    from . import cuda
+
+    if not cuda.is_available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    raise NotImplementedError("pin_memory: memory is not pinned; copies to a GPU wait")
+
+
 def type_(self, dtype=None, non_blocking=False):
     """The name of the tensor's type, or the tensor converted to a dtype or type."""
     from ._functions import dtypes
@@ -378,7 +387,7 @@ def aliases():
 
 def _attach():
     special = (
-        numpy, __array__, __array_wrap__, cuda, new_tensor, new, __format__,
+        numpy, __array__, __array_wrap__, cuda, pin_memory, new_tensor, new, __format__,
         __array_namespace__, to_device,
         __contains__, __reversed__, __complex__, __copy__, __deepcopy__, __reduce_ex__, __dir__,
     )  # fmt: skip
@@ -396,7 +405,7 @@ def _attach():
         setattr(Tensor, name, never)
     for name in LATER:
         setattr(Tensor, name, _Later(name))
-    for name in ("storage", "untyped_storage"):
+    for name in ("is_shared", "share_memory_", "storage", "untyped_storage"):
         setattr(Tensor, name, _Later(name))
     own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
     for name in (_missing.PLANNED["Tensor"] + _missing.TENSOR_LEFT_OUT).split():

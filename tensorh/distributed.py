@@ -14,12 +14,17 @@ not here: a call that asks for it says so.
     threads = [threading.Thread(target=train, args=(r,)) for r in range(4)]
 """
 
+import sys as _sys
 import threading
 from datetime import timedelta
 from enum import IntEnum
 
 from . import _C
 
+for _file in ("distributed_c10d", "constants", "rendezvous"):  # files of torch: all is here
+    _sys.modules[f"{__name__}.{_file}"] = _sys.modules[__name__]
+distributed_c10d = _sys.modules[__name__]
+__path__ = []  # below it are modules of _absent.py
 default_pg_timeout = timedelta(minutes=30)
 
 
@@ -36,10 +41,15 @@ class ReduceOp(IntEnum):
     BXOR = 7
 
 
+ReduceOp.RedOpType = ReduceOp
+
+
 class Backend(str):
     """The name of a backend: "threads" alone."""
 
     THREADS = "threads"
+    GLOO, MPI, NCCL, UCC, XCCL = "gloo", "mpi", "nccl", "ucc", "xccl"  # names that torch has
+    UNDEFINED = "undefined"
     backend_list = ["threads"]
 
     def __new__(cls, name):
@@ -119,6 +129,10 @@ is_nccl_available = is_mpi_available = is_ucc_available = is_xccl_available = is
 def is_torchelastic_launched():
     """False: processes that torchrun starts are not connected here."""
     return False
+
+
+def _get_default_group():
+    return _world()
 
 
 def _world():
@@ -365,6 +379,11 @@ def barrier(group=None, async_op=False, device_ids=None):
 
 
 def __getattr__(name):
+    from ._absent import below
+
+    module = below(__name__, name)
+    if module is not None:
+        return module
     from ._missing import error
 
     raise error("torch.distributed", name)

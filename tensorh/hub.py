@@ -14,16 +14,18 @@ __all__ = [
     "set_dir",
 ]  # fmt: skip
 _dir = []
-_HASH = re.compile(r"-([a-f0-9]*)\.")  # resnet18-f37072fd.pth: the begin of its SHA-256
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # resnet18-f37072fd.pth: the begin of its SHA-256
+
+
+def _get_torch_home():
+    """$TORCH_HOME, or ~/.cache/torch."""
+    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def get_dir():
     """Where files are kept: set_dir's, or $TORCH_HOME/hub, or ~/.cache/torch/hub."""
-    if _dir:
-        return _dir[0]
-    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    home = os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
-    return os.path.join(home, "hub")
+    return _dir[0] if _dir else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
@@ -116,6 +118,6 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
-        prefix = _HASH.search(name) if check_hash else None
+        prefix = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, prefix[1] if prefix else None, progress)
     return load(path, map_location=map_location, weights_only=weights_only)

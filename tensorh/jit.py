@@ -5,6 +5,7 @@ from typing import Final  # noqa: F401
 
 from .nn import Module
 
+__path__ = []  # below it are modules of _absent.py
 __all__ = [
     "CompilationUnit", "Error", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate",
     "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance",
@@ -48,6 +49,9 @@ def script_if_tracing(fn):
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
 def script_method(fn):
     """fn as it is."""
     return fn
@@ -76,6 +80,9 @@ def unused(fn):
 def export(fn):
     """fn as it is."""
     return fn
+
+
+_overload = _overload_method = export
 
 
 def interface(obj):
@@ -148,6 +155,11 @@ def load(f, map_location=None, **kwargs):
 
 
 def __getattr__(name):
+    from ._absent import below
+
+    module = below(__name__, name)
+    if module is not None:
+        return module
     from ._missing import error
 
     raise error("torch.jit", name)

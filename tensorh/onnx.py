@@ -1,6 +1,7 @@
 """torch.onnx for programs that ask whether an export is under way. None ever is: models are saved
 as safetensors or .pt."""
 
+__path__ = []  # below it are modules of _absent.py
 __all__ = ["export", "is_in_onnx_export", "is_onnxrt_backend_supported"]
 
 
@@ -14,12 +15,25 @@ def is_onnxrt_backend_supported():
     return False
 
 
+def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version, custom_opsets=None):
+    """Nothing: no exporter would ask."""
+
+
+def unregister_custom_op_symbolic(symbolic_name, opset_version):
+    """Nothing: no exporter would ask."""
+
+
 def export(*args, **kwargs):
     """Refused: there is no exporter."""
     raise NotImplementedError("there is no ONNX exporter: models are saved as safetensors or .pt")
 
 
 def __getattr__(name):
-    from ._missing import error
+    from ._absent import below
 
-    raise error("torch.onnx", name)
+    module = below(__name__, name)
+    if module is not None:
+        return module
+    from ._absent import name_of
+
+    return name_of("onnx", name)

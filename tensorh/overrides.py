@@ -48,6 +48,26 @@ def resolve_name(f):
     return f"{owner}.{name}"
 
 
+class TorchFunctionMode:
+    """A block in which every call would be given to __torch_function__ of the mode. To enter one is
+    refused: only classes of arguments are asked here."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError
+
+    def __enter__(self):
+        raise NotImplementedError(
+            f"{type(self).__name__}: calls are not given to a mode; a class of tensors may have a "
+            "__torch_function__"
+        )
+
+    def __exit__(self, *exc):
+        return None
+
+
+BaseTorchFunctionMode = TorchFunctionMode
+
+
 def get_default_nowrap_functions():
     """Functions whose results keep their class."""
     return {Tensor.grad.__get__}

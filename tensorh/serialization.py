@@ -8,6 +8,8 @@ dtypes, devices, sizes and containers of them; save state_dict() of modules and 
 
 import os
 import pickle
+from collections.abc import Callable
+from typing import IO, Any
 
 from . import _C
 from ._cuda import usable as _usable
@@ -17,7 +19,11 @@ from ._zip import DamagedError
 from ._zip import Reader as _ZipReader
 from ._zip import Writer as _ZipWriter
 
-__all__ = ["load", "save"]
+__all__ = [
+    "add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save",
+]  # fmt: skip
+MAP_LOCATION = Callable[[Any, str], Any] | _C.device | str | dict[str, str] | None
+FILE_LIKE = str | os.PathLike | IO[bytes]
 
 _DTYPES = {name: getattr(_C, name) for name in dir(_C) if isinstance(getattr(_C, name), _C.dtype)}
 _DTYPE_OF_STORAGE = {storage: _DTYPES[name] for name, storage in STORAGES.items()}
@@ -477,6 +483,42 @@ def _map(file):
     import mmap
 
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+# --- globals that a program would allow -----------------------------------------------------------
+
+_safe = []
+
+
+def add_safe_globals(safe_globals):
+    """Notes classes and functions that a program trusts. Files are read as data: a global that is
+    none stays an error."""
+    _safe.extend(g for g in safe_globals if g not in _safe)
+
+
+def get_safe_globals():
+    """What add_safe_globals has noted."""
+    return list(_safe)
+
+
+def clear_safe_globals():
+    """Forgets it."""
+    _safe.clear()
+
+
+class safe_globals:
+    """add_safe_globals for a block."""
+
+    def __init__(self, safe_globals):
+        self.given = list(safe_globals)
+
+    def __enter__(self):
+        self.before = list(_safe)
+        add_safe_globals(self.given)
+        return self
+
+    def __exit__(self, *exc):
+        _safe[:] = self.before
 
 
 def __getattr__(name):

@@ -100,8 +100,8 @@ class UntypedStorage:
         return self._tensor.is_pinned()
 
     def is_shared(self):
-        """False: no other process has this memory."""
-        return False
+        """Whether other processes may have this memory."""
+        return is_shared(self._flat)
 
     def resizable(self):
         """False: a tensor's memory keeps its size."""
@@ -183,8 +183,8 @@ class TypedStorage:
         return self._flat().tolist()
 
     def is_shared(self):
-        """False: no other process has this memory."""
-        return False
+        """Whether other processes may have this memory."""
+        return self._untyped_storage.is_shared()
 
     def __eq__(self, other):
         if not isinstance(other, TypedStorage):
@@ -226,4 +226,22 @@ def is_storage(obj):
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
-METHODS = {"untyped_storage": untyped_storage, "storage": storage}
+def share_memory_(self):
+    """Moves the tensor to memory that other processes may have (torch.multiprocessing)."""
+    from .multiprocessing import reductions
+
+    return reductions.share_memory_(self)
+
+
+def is_shared(self):
+    """Whether other processes may have this tensor's memory."""
+    import sys
+
+    reductions = sys.modules.get(f"{__package__}.multiprocessing.reductions")
+    return self.is_cuda or (reductions is not None and reductions.is_shared(self))
+
+
+METHODS = {
+    "untyped_storage": untyped_storage, "storage": storage, "share_memory_": share_memory_,
+    "is_shared": is_shared,
+}  # fmt: skip

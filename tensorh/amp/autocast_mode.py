@@ -13,8 +13,8 @@ class _State(threading.local):
     """What torch keeps for a thread: per kind of device whether it is on and its dtype."""
 
     def __init__(self):
-        self.enabled = {"cpu": False, "cuda": False}
-        self.dtype = {"cpu": _C.bfloat16, "cuda": _C.float16}
+        self.enabled = dict.fromkeys(("cpu", "cuda", "mps", "xpu"), False)
+        self.dtype = dict.fromkeys(self.enabled, _C.float16) | {"cpu": _C.bfloat16}
         self.cache, self.nesting = True, 0
 
 
@@ -37,8 +37,8 @@ def _kind(function, device_type):
             f"{function}(): argument 'device_type' (position 1) must be str, "
             f"not {type(device_type).__name__}"
         )
-    _C.device(device_type)  # torch's error for a kind that does not exist
     if device_type not in _state.enabled:
+        _C.device(device_type)  # torch's error for a kind that does not exist
         raise RuntimeError(f"unknown device type for autocast: {device_type}")
     return device_type
 

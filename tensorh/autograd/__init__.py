@@ -60,7 +60,7 @@ class detect_anomaly:
 
 
 def __getattr__(name):
-    if name == "forward_ad":
+    if name in ("forward_ad", "graph", "profiler"):
         import importlib
 
         return importlib.import_module("." + name, __name__)

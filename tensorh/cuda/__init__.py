@@ -231,11 +231,39 @@ def seed():
 seed_all = seed
 
 
+def get_rng_state(device="cuda"):
+    """The state of the default generator, from which devices draw, too."""
+    _C._cuda_index(_number(device))
+    return _C.default_generator.get_state()
+
+
+def set_rng_state(new_state, device="cuda"):
+    """Sets it; nothing where there is no device."""
+    if is_available():
+        _C.default_generator.set_state(new_state)
+
+
+def get_rng_state_all():
+    """A state for each device."""
+    return [get_rng_state(i) for i in range(device_count())]
+
+
+def set_rng_state_all(new_states):
+    """Sets a state for each device."""
+    for i, state in enumerate(new_states):
+        set_rng_state(state, i)
+
+
+def initial_seed():
+    """The seed of the default generator."""
+    return _C.default_generator.initial_seed()
+
+
 def __getattr__(name):
     if name == "amp":
         import importlib
 
         return importlib.import_module(".amp", __name__)
-    from .._missing import error
+    from .._absent import name_of
 
-    raise error("torch.cuda", name)
+    return name_of("cuda", name)

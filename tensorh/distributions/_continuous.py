@@ -7,7 +7,7 @@ import tensorh as torch
 
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
-from .utils import broadcast_all, standard_normal
+from .utils import _standard_normal, broadcast_all
 
 _real, _positive = constraints.real, constraints.positive
 _LOC_SCALE = {"loc": _real, "scale": _positive}
@@ -60,7 +60,7 @@ class Normal(ExponentialFamily, _LocScale):
     def rsample(self, sample_shape=()):
         """loc + scale times standard draws."""
         shape = self._extended_shape(sample_shape)
-        return self.loc + standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
+        return self.loc + _standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
 
     def log_prob(self, value):
         """-(value - loc)^2 / (2 scale^2) - log scale - log sqrt(2 pi)."""
@@ -386,7 +386,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape=()):
         """Normal draws divided by the root of chi-squared ones over df."""
         shape = self._extended_shape(sample_shape)
-        x = standard_normal(shape, self.df.dtype, self.df.device)
+        x = _standard_normal(shape, self.df.dtype, self.df.device)
         z = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
 

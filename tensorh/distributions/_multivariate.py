@@ -9,7 +9,7 @@ import tensorh as torch
 from ..autograd import Function
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
-from .utils import broadcast_all, lazy_property, standard_normal
+from .utils import _standard_normal, broadcast_all, lazy_property
 
 _positive = constraints.positive
 
@@ -287,7 +287,7 @@ class MultivariateNormal(Distribution):
     def rsample(self, sample_shape=()):
         """loc + L times standard draws."""
         shape = self._extended_shape(sample_shape)
-        eps = standard_normal(shape, self.loc.dtype, self.loc.device)
+        eps = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value):
@@ -401,8 +401,8 @@ class LowRankMultivariateNormal(Distribution):
         """loc, plus the factor times draws, plus the root of the diagonal times draws."""
         shape = self._extended_shape(sample_shape)
         w_shape = shape[:-1] + self.cov_factor.shape[-1:]
-        eps_w = standard_normal(w_shape, self.loc.dtype, self.loc.device)
-        eps_d = standard_normal(shape, self.loc.dtype, self.loc.device)
+        eps_w = _standard_normal(w_shape, self.loc.dtype, self.loc.device)
+        eps_d = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + batch_mv(self._factor, eps_w) + self._diag.sqrt() * eps_d
 
     def _log_det(self):

@@ -4,7 +4,7 @@ import tensorh as torch
 
 from . import constraints
 from .transforms import Transform
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 
 class _Parts(Transform):
@@ -56,7 +56,7 @@ class CatTransform(_Parts):
         for t, a, b in zip(self.transforms, self._split(x), self._split(y), strict=True):
             log = t.log_abs_det_jacobian(a, b)
             if t.event_dim < self.event_dim:
-                log = sum_rightmost(log, self.event_dim - t.event_dim)
+                log = _sum_rightmost(log, self.event_dim - t.event_dim)
             logs.append(log)
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         dim += self.event_dim

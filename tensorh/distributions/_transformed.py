@@ -19,7 +19,7 @@ from .transforms import (
     StickBreakingTransform,
     Transform,
 )
-from .utils import broadcast_all, euler_constant, sum_rightmost
+from .utils import _sum_rightmost, broadcast_all, euler_constant
 
 _real, _positive = constraints.real, constraints.positive
 
@@ -79,11 +79,11 @@ class Independent(Distribution):
 
     def log_prob(self, value):
         """The base's, summed over an event."""
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self):
         """The base's, summed over an event."""
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand=True):
         """The base's."""
@@ -183,10 +183,10 @@ class TransformedDistribution(Distribution):
             x = transform.inv(y)
             event_dim += transform.domain.event_dim - transform.codomain.event_dim
             slope = transform.log_abs_det_jacobian(x, y)
-            result = result - sum_rightmost(slope, event_dim - transform.domain.event_dim)
+            result = result - _sum_rightmost(slope, event_dim - transform.domain.event_dim)
             y = x
         base = self.base_dist.log_prob(y)
-        return result + sum_rightmost(base, event_dim - len(self.base_dist.event_shape))
+        return result + _sum_rightmost(base, event_dim - len(self.base_dist.event_shape))
 
     def _sign(self):
         sign = 1

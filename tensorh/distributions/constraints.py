@@ -146,9 +146,11 @@ class _Real(Constraint):
 class _Bounded(Constraint):
     """A region with bounds, which it shows."""
 
-    def __init__(self, *bounds):
-        for name, bound in zip(self._names, bounds, strict=True):
-            setattr(self, name, bound)
+    def __init__(self, *bounds, **named):
+        given = dict(zip(self._names, bounds, strict=False)) | named
+        if len(bounds) + len(named) != len(self._names) or set(given) != set(self._names):
+            raise TypeError(f"{type(self).__name__}() takes {', '.join(self._names)}")
+        self.__dict__.update(given)
 
     def __repr__(self):
         bounds = (f"{name}={getattr(self, name)}" for name in self._names)

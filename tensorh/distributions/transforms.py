@@ -9,7 +9,7 @@ import tensorh as torch
 
 from ..nn import functional as F
 from . import constraints
-from .utils import broadcast_all, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import _sum_rightmost, broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
@@ -226,7 +226,7 @@ class ComposeTransform(Transform):
         terms, event_dim = [], self.domain.event_dim
         for part, a, b in zip(self.parts, xs[:-1], xs[1:], strict=True):
             term = part.log_abs_det_jacobian(a, b)
-            terms.append(sum_rightmost(term, event_dim - part.domain.event_dim))
+            terms.append(_sum_rightmost(term, event_dim - part.domain.event_dim))
             event_dim += part.codomain.event_dim - part.domain.event_dim
         return reduce(operator.add, terms)
 
@@ -285,7 +285,7 @@ class IndependentTransform(Transform):
     def log_abs_det_jacobian(self, x, y):
         """The base's, summed over the dimensions that became events."""
         result = self.base_transform.log_abs_det_jacobian(x, y)
-        return sum_rightmost(result, self.reinterpreted_batch_ndims)
+        return _sum_rightmost(result, self.reinterpreted_batch_ndims)
 
     def __repr__(self):
         return (
@@ -541,7 +541,7 @@ class AffineTransform(Transform):
             result = torch.abs(scale).log()
         if self.event_dim:
             result = result.expand(shape) if result.dim() <= len(shape) else result
-            result = sum_rightmost(result, self.event_dim)
+            result = _sum_rightmost(result, self.event_dim)
             shape = shape[: -self.event_dim]
         return result.expand(shape)
 

@@ -30,13 +30,13 @@ def broadcast_all(*values):
     return broadcast_tensors(*values)
 
 
-def standard_normal(shape, dtype, device):
+def _standard_normal(shape, dtype, device):
     """Numbers of the normal distribution with mean 0 and variance 1."""
     zeros = torch.zeros(shape, dtype=dtype, device=device)
     return torch.normal(zeros, torch.ones_like(zeros))
 
 
-def sum_rightmost(value, dim):
+def _sum_rightmost(value, dim):
     """The sum over the last dim dimensions."""
     if dim == 0:
         return value

@@ -12,7 +12,7 @@ __all__ = [
     *modules.__all__,
 ]
 
-_LAZY = ("common_types", "functional", "init", "parallel", "parameter", "utils")
+_LAZY = ("attention", "common_types", "functional", "init", "parallel", "parameter", "utils")
 
 
 def __getattr__(name):
@@ -20,6 +20,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name in ("RNNBase", "RNNCellBase"):  # torch has them here, too
+        return getattr(modules, name)
     if name == "LinearCrossEntropyOptions":
         from ._losses import LinearCrossEntropyOptions
 

@@ -223,7 +223,32 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     return _quiet(draw, tensor, mean, std, a, b, generator)
 
 
+_OLDER = (
+    "constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal", "orthogonal",
+    "sparse", "uniform", "xavier_normal", "xavier_uniform",
+)  # fmt: skip
+
+
+def _older(name):
+    """The function of a name that torch has deprecated: without the _ at its end."""
+    new = globals()[name + "_"]
+
+    def call(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return new(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The older name of {name}_."
+    return call
+
+
 def __getattr__(name):
+    if name in _OLDER:
+        return globals().setdefault(name, _older(name))
     from .._missing import error
 
     raise error("torch.nn.init", name)

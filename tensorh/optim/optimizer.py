@@ -3,8 +3,10 @@
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
 from copy import deepcopy
 from itertools import chain
+from typing import Any
 
 from .. import _C
 from ..utils.hooks import RemovableHandle
@@ -24,6 +26,30 @@ class _Required:
 
 
 required = _Required()
+ParamsT = _params_t = (
+    Iterable[_C.Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, _C.Tensor]]
+)
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """(fused, foreach) for optimizers that a program wrote: False, False, one tensor at a time."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla=True):
+    """Devices whose steps can be captured: none."""
+    return []
+
+
+def _use_grad_for_differentiable(func):
+    """A step that records nothing, unless the defaults say differentiable."""
+
+    @functools.wraps(func)
+    def step(self, *args, **kwargs):
+        with _C.set_grad_enabled(self.defaults.get("differentiable", False)):
+            return func(self, *args, **kwargs)
+
+    return step
 
 _global_pre_hooks = OrderedDict()
 _global_post_hooks = OrderedDict()

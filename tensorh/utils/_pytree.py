@@ -1,22 +1,62 @@
 """torch.utils._pytree: nested containers taken apart and put together again."""
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import Any
 
 __all__ = [
     "LeafSpec", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
     "tree_any_only", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
     "tree_map_only", "tree_map_only_", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
-_Node = namedtuple("_Node", "flatten unflatten")
-_nodes = {}
+_Node = NodeDef = namedtuple("NodeDef", "flatten_fn unflatten_fn flatten_with_keys_fn")
+_nodes = SUPPORTED_NODES = {}
+PyTree = Any
+Context = Any
 
 
-def register_pytree_node(cls, flatten_fn, unflatten_fn, **unused):
+class SequenceKey(namedtuple("SequenceKey", "idx")):
+    """A step of a path: x[idx]."""
+
+    def __str__(self):
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence):
+        """What the step leads to."""
+        return sequence[self.idx]
+
+
+class MappingKey(namedtuple("MappingKey", "key")):
+    """A step of a path: x[key]."""
+
+    def __str__(self):
+        return f"[{self.key!r}]"
+
+    def get(self, mapping):
+        """What the step leads to."""
+        return mapping[self.key]
+
+
+class GetAttrKey(namedtuple("GetAttrKey", "name")):
+    """A step of a path: x.name."""
+
+    def __str__(self):
+        return f".{self.name}"
+
+    def get(self, obj):
+        """What the step leads to."""
+        return getattr(obj, self.name)
+
+
+def register_pytree_node(cls, flatten_fn, unflatten_fn, *, flatten_with_keys_fn=None, **unused):
     """A class as a container. flatten_fn(x) gives (children, context), unflatten_fn(children,
     context) the object again."""
     if cls in _nodes:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _nodes[cls] = _Node(flatten_fn, unflatten_fn)
+    _nodes[cls] = _Node(flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+def _private_register_pytree_node(cls, flatten_fn, unflatten_fn, **unused):
+    register_pytree_node(cls, flatten_fn, unflatten_fn, **unused)
 
 
 _register_pytree_node = register_pytree_node
@@ -28,6 +68,17 @@ def _of_dict(d):
 
 def _dict_of(children, keys):
     return dict(zip(keys, children, strict=True))
+
+
+_dict_flatten, _dict_unflatten = _of_dict, _dict_of
+
+
+def _dict_flatten_with_keys(d):
+    return [(MappingKey(k), v) for k, v in d.items()], list(d.keys())
+
+
+def _list_flatten_with_keys(x):
+    return [(SequenceKey(i), v) for i, v in enumerate(x)], None
 
 
 register_pytree_node(list, lambda x: (x, None), lambda c, _: list(c))
@@ -114,12 +165,19 @@ class LeafSpec(TreeSpec):
         return "*"
 
 
+_get_node_type = _kind
+
+
+def _is_leaf(tree, is_leaf=None):
+    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in _nodes
+
+
 def _take(tree, leaves, is_leaf):
     node = None if is_leaf is not None and is_leaf(tree) else _nodes.get(_kind(tree))
     if node is None:
         leaves.append(tree)
         return LeafSpec()
-    children, context = node.flatten(tree)
+    children, context = node.flatten_fn(tree)
     return TreeSpec(_kind(tree), context, [_take(c, leaves, is_leaf) for c in children])
 
 
@@ -133,7 +191,8 @@ def tree_flatten(tree, is_leaf=None):
 def _put(spec, leaves):
     if spec.is_leaf():
         return next(leaves)
-    return _nodes[spec.type].unflatten([_put(c, leaves) for c in spec.children_specs], spec.context)
+    children = [_put(c, leaves) for c in spec.children_specs]
+    return _nodes[spec.type].unflatten_fn(children, spec.context)
 
 
 def tree_unflatten(leaves, treespec):
@@ -174,7 +233,7 @@ def _like(spec, tree):
         return [tree]
     node = _nodes.get(_kind(tree))
     if node is not None:
-        children, other = node.flatten(tree)
+        children, other = node.flatten_fn(tree)
     if node is None or _kind(tree) is not spec.type or len(children) != spec.num_children:
         raise ValueError(f"Node type or arity mismatch: expected {spec}, but got {type(tree)}.")
     if other != spec.context and not isinstance(tree, deque):
@@ -231,3 +290,61 @@ def tree_all_only(kind, pred, tree, is_leaf=None):
 def tree_any_only(kind, pred, tree, is_leaf=None):
     """Whether pred holds for some leaf of that type."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kind))
+
+
+# --- with the path to each leaf -------------------------------------------------------------------
+
+
+def _keyed(tree):
+    """[(step, child)] of a container."""
+    kind = _kind(tree)
+    node = _nodes[kind]
+    if node.flatten_with_keys_fn is not None:
+        return node.flatten_with_keys_fn(tree)[0]
+    children = node.flatten_fn(tree)[0]
+    if kind in (dict, OrderedDict, defaultdict):
+        return list(zip(map(MappingKey, tree), children, strict=True))
+    if kind is namedtuple:
+        return list(zip(map(GetAttrKey, tree._fields), children, strict=True))
+    return [(SequenceKey(i), child) for i, child in enumerate(children)]
+
+
+def _walk(tree, path, is_leaf):
+    if _is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    for step, child in _keyed(tree):
+        yield from _walk(child, (*path, step), is_leaf)
+
+
+def tree_flatten_with_path(tree, is_leaf=None):
+    """([(path, leaf)], spec); a path is a tuple of SequenceKey, MappingKey, GetAttrKey."""
+    return list(_walk(tree, (), is_leaf)), tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree, is_leaf=None):
+    """[(path, leaf)]."""
+    return list(_walk(tree, (), is_leaf))
+
+
+def tree_map_with_path(func, tree, *rests, is_leaf=None):
+    """The container of func(path, leaf, ..)."""
+    paths = iter([path for path, _ in _walk(tree, (), is_leaf)])
+    return tree_map(lambda *leaves: func(next(paths), *leaves), tree, *rests, is_leaf=is_leaf)
+
+
+def keystr(path):
+    """A path as a text."""
+    return "".join(map(str, path))
+
+
+def key_get(obj, path):
+    """What a path leads to."""
+    for step in path:
+        obj = step.get(obj)
+    return obj
+
+
+def treespec_pprint(treespec):
+    """A spec as a text."""
+    return repr(tree_unflatten(["*"] * treespec.num_leaves, treespec)).replace("'*'", "*")

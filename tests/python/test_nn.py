@@ -770,13 +770,33 @@ def test_a_hook_of_a_parameter_outlives_its_module():
     assert seen == [(2, 2)]
 
 
-@pytest.mark.parametrize(
-    "name, why", [("xpu", "device"), ("register_backward_hook", "full_backward")]
-)
-def test_methods_that_a_module_has_not_say_why(name, why):
-    assert not hasattr(nn.Linear(2, 2), name)
-    with pytest.raises(AttributeError, match=why):
-        getattr(nn.Module(), name)
-    own = nn.Module()
-    setattr(own, name, 3)
-    assert getattr(own, name) == 3
+def test_an_older_backward_hook():
+    model, seen = nn.Linear(2, 2), []
+    model.register_backward_hook(lambda m, into, out: seen.append(out[0].shape))
+    model(torch.ones(1, 2)).sum().backward()
+    assert seen == [(1, 2)]
+
+
+def test_a_class_sees_all_names_that_it_looks_up():
+    """__getattr__ of a class is asked for parameters, buffers and modules, as torch's is."""
+    seen = []
+
+    class Seen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(2, 2)
+            self.weight = nn.Parameter(torch.ones(2))
+            self.register_buffer("kept", torch.zeros(2))
+            self.number = 3
+
+        def __getattr__(self, name):
+            seen.append(name)
+            return super().__getattr__(name)
+
+    model = Seen()
+    seen.clear()
+    assert model.weight.tolist() == [1, 1] and model.kept.tolist() == [0, 0] and model.number == 3
+    assert model.linear(torch.ones(1, 2)).shape == (1, 2)
+    assert seen == ["weight", "kept", "linear"]
+    with pytest.raises(AttributeError, match="'Seen' object has no attribute 'other'"):
+        model.other  # noqa: B018

@@ -11,6 +11,7 @@ _class_of = _rows.class_of
 _ELSEWHERE = {  # classes in Python, and their files
     "AdaptiveLogSoftmaxWithLoss": "adaptive",
     "LinearCrossEntropyLoss": "loss",
+    "SyncBatchNorm": "sync",
     "TripletMarginWithDistanceLoss": "loss",
     **dict.fromkeys(
         (
@@ -43,6 +44,11 @@ _ELSEWHERE = {  # classes in Python, and their files
     ),
 }  # fmt: skip
 
+_BASES = (
+    "RNNBase", "RNNCellBase", "_AvgPoolNd", "_BatchNorm", "_ConvNd", "_ConvTransposeNd",
+    "_DropoutNd", "_InstanceNorm", "_Loss", "_MaxPoolNd", "_NormBase", "_WeightedLoss",
+)  # fmt: skip
+
 __all__ = [
     "Identity",
     "Module",
@@ -64,6 +70,10 @@ for _file in (
 
 
 def __getattr__(name):
+    if name in _BASES:
+        from . import _bases
+
+        return globals().setdefault(name, getattr(_bases, name))
     if name in ("adaptive", "loss", "utils") or name in _ELSEWHERE:
         import importlib
 

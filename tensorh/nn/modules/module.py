@@ -3,7 +3,7 @@
 import warnings
 from collections import OrderedDict, namedtuple
 
-from ... import _C, _missing
+from ... import _C
 from ...utils.hooks import RemovableHandle
 
 _without_grad = _C._without_grad
@@ -708,29 +708,54 @@ class Module(_C._Module):
             lines.append(f"({name}): " + repr(module).replace("\n", "\n  "))
         return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"
 
+    def register_backward_hook(self, hook):
+        """register_full_backward_hook: torch's older one may show the gradients of the last call
+        within the module in place of those of its inputs."""
+        return self.register_full_backward_hook(hook)
+
+    def share_memory(self):
+        """Moves parameters and buffers to memory that other processes may have."""
+        from ...multiprocessing.reductions import share_memory_
+
+        return self._apply(lambda t: share_memory_(t))
+
+    def ipu(self, device=None):
+        """to("ipu"): an error where there is no such device."""
+        return self.to(_device_of("ipu", device))
+
+    def xpu(self, device=None):
+        """to("xpu"): an error where there is no such device."""
+        return self.to(_device_of("xpu", device))
+
+    def mtia(self, device=None):
+        """to("mtia"): an error where there is no such device."""
+        return self.to(_device_of("mtia", device))
+
     def compile(self, *args, **kwargs):
         """Nothing is compiled: the module stays as it is."""
 
     def __dir__(self):
         kind = type(self)
         names = [*dir(kind), *self.__dict__]
-        for name in _missing.MODULE_LEFT_OUT.split():
-            found = next((vars(c)[name] for c in kind.__mro__ if name in vars(c)), None)
-            if isinstance(found, _missing.Missing):
-                names.remove(name)
         names += [*self._parameters, *self._modules, *self._buffers]
         return sorted(name for name in names if not name[0].isdigit())
 
 
-for _name in _missing.MODULE_LEFT_OUT.split():
-    setattr(Module, _name, _missing.Missing("torch.nn.Module", _name))
-del _name
+def _device_of(kind, device):
+    return f"{kind}:{device}" if isinstance(device, int) else device or kind
 
 _WithGetattr = None
 
 
 class _WithGetattr(Module):
-    """Stands between Module and classes that define __getattr__, for their super().__getattr__."""
+    """Stands between Module and classes that define __getattr__, for their super().__getattr__.
+    Parameters, buffers and modules are found there, not before: the class's own sees them all."""
+
+    __getattribute__ = object.__getattribute__
 
     def __getattr__(self, name):
+        own = self.__dict__
+        for part in ("_parameters", "_buffers", "_modules"):
+            if name in own.get(part, ()):
+                return own[part][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -372,7 +372,12 @@ def get(name):
     if draws:
         body["reset_parameters"] = _C._Module._row_reset
     body.update(_more(name))
-    cls = _classes[name] = type(name, (Module,), body)
+    from ._bases import base_of
+
+    base = base_of(name)
+    if base is not Module:  # what torch's class has from it is in the row, or is not a row's own
+        body.setdefault("_version", 1)
+    cls = _classes[name] = type(name, (base,), body)
     return cls
 
 

@@ -19,6 +19,11 @@ def _gelu(x):
     return _C.gelu(x)
 
 
+def _get_activation_fn(activation):
+    """relu or gelu, by its name."""
+    return _function(str(activation))
+
+
 def _function(activation):
     if not isinstance(activation, str):
         return activation

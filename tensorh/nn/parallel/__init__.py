@@ -1,5 +1,6 @@
 """torch.nn.parallel: one model on several ranks (torch.distributed), or on one device."""
 
+import sys as _sys
 from contextlib import contextmanager
 
 from ... import _C
@@ -85,3 +86,53 @@ class DataParallel(Module):
     def forward(self, *inputs, **kwargs):
         """The module's."""
         return self.module(*inputs, **kwargs)
+
+
+def scatter(inputs, target_gpus, dim=0):
+    """The parts of the tensors in inputs, one for each device; other objects are in each part."""
+    from ...utils._pytree import tree_flatten, tree_unflatten
+
+    leaves, spec = tree_flatten(inputs)
+    n = len(target_gpus)
+    parts = [x.chunk(n, dim) if isinstance(x, _C.Tensor) else [x] * n for x in leaves]
+    n = min((len(p) for p in parts), default=n)
+    made = [[p[i] for p in parts] for i in range(n)]
+    for part, device in zip(made, target_gpus, strict=False):
+        part[:] = [x.to(device) if isinstance(x, _C.Tensor) else x for x in part]
+    return [tree_unflatten(part, spec) for part in made]
+
+
+def gather(outputs, target_device, dim=0):
+    """One output of those of all devices, which become one along dim."""
+    from ...utils._pytree import tree_flatten, tree_unflatten
+
+    each = [tree_flatten(o) for o in outputs]
+    columns = zip(*(leaves for leaves, _ in each), strict=True)
+    whole = [_C.cat([x.to(target_device) if x.dim() else x.to(target_device).view(1) for x in c],
+                    dim) for c in columns]  # fmt: skip
+    return tree_unflatten(whole, each[0][1])
+
+
+def replicate(network, devices, detach=False):
+    """Copies of a module for devices."""
+    import copy
+
+    return [copy.deepcopy(network).to(d) for d in devices]
+
+
+def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
+    """What each module gives for its input."""
+    kwargs_tup = kwargs_tup or [{}] * len(modules)
+    calls = zip(modules, inputs, kwargs_tup, strict=True)
+    return [m(*(i if isinstance(i, (list, tuple)) else (i,)), **k) for m, i, k in calls]
+
+
+def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
+    """DataParallel(module)(inputs), without the object."""
+    inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+    return DataParallel(module, device_ids)(*inputs, **(module_kwargs or {}))
+
+
+for _file in "distributed data_parallel scatter_gather replicate parallel_apply".split():
+    _sys.modules[f"{__name__}.{_file}"] = _sys.modules[__name__]
+distributed = _sys.modules[__name__]

@@ -1,6 +1,7 @@
 """Clipping of gradients; parameters as one vector; what is loaded when it is first used."""
 
 import math
+import sys as _sys
 
 from ... import _C
 
@@ -81,7 +82,9 @@ def vector_to_parameters(vec, parameters):
         at += n
 
 
-_MODULES = ("parametrizations", "parametrize", "prune", "rnn")
+_MODULES = ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")
+for _file in ("clip_grad", "convert_parameters"):  # files of torch, whose functions stand here
+    _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _sys.modules[__name__]
 _NAMES = {
     "_norms": ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"),
     "_fusion": (

@@ -380,6 +380,17 @@ def _gathers_inline(loader):
 # --- the loader -----------------------------------------------------------------------------------
 
 
+# torch's names: programs ask for the classes of iterators and kinds of data sets.
+_BaseDataLoaderIter, _MultiProcessingDataLoaderIter = _LoaderIter, _WorkerIter
+_SingleProcessDataLoaderIter = _LoaderIter
+
+
+class _DatasetKind:
+    """Data sets by index, and those that are iterated."""
+
+    Map, Iterable = 0, 1
+
+
 class _Forever(Sampler):
     """The sampler of a set that has no indices."""
 

@@ -1,0 +1,148 @@
+"""torch.multiprocessing.spawn: processes that run one function, joined with their exceptions."""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+__all__ = [
+    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException",
+    "SpawnContext", "spawn", "start_processes",
+]  # fmt: skip
+
+
+class ProcessException(Exception):
+    """A process that failed: error_index says which, error_pid its number."""
+
+    def __init__(self, msg, error_index, pid):
+        super().__init__(msg)
+        self.msg, self.error_index, self.pid, self.error_pid = msg, error_index, pid, pid
+
+    def __reduce__(self):
+        return type(self), (self.msg, self.error_index, self.pid)
+
+
+class ProcessRaisedException(ProcessException):
+    """A process ended with an exception, whose text this one has."""
+
+
+class ProcessExitedException(ProcessException):
+    """A process ended by a signal or with a status."""
+
+    def __init__(self, msg, error_index, error_pid, exit_code, signal_name=None):
+        super().__init__(msg, error_index, error_pid)
+        self.exit_code, self.signal_name = exit_code, signal_name
+
+    def __reduce__(self):
+        return type(self), (
+            self.msg, self.error_index, self.pid, self.exit_code, self.signal_name)  # fmt: skip
+
+
+def _run(fn, i, args, error_file):
+    try:
+        fn(i, *args)
+    except KeyboardInterrupt:
+        pass
+    except Exception:
+        with open(error_file, "wb") as f:
+            pickle.dump(traceback.format_exc(), f)
+        sys.exit(1)
+
+
+class ProcessContext:
+    """Processes that were started together."""
+
+    def __init__(self, processes, error_files):
+        self.processes, self.error_files = processes, error_files
+        self.sentinels = {p.sentinel: i for i, p in enumerate(processes)}
+
+    def pids(self):
+        """The numbers of the processes."""
+        return [int(p.pid) for p in self.processes]
+
+    def join(self, timeout=None, grace_period=None):
+        """Waits for all; True when all have ended well. The first one that fails ends the others,
+        and its exception is raised here."""
+        if not self.sentinels:
+            return True
+        ready = multiprocessing.connection.wait(self.sentinels.keys(), timeout=timeout)
+        failed = None
+        for sentinel in ready:
+            i = self.sentinels.pop(sentinel)
+            self.processes[i].join()
+            if self.processes[i].exitcode:
+                failed = i
+                break
+        if failed is None:
+            return not self.sentinels
+        self._end(grace_period)
+        raise self._error(failed)
+
+    def _end(self, grace_period):
+        for p in self.processes:
+            if p.is_alive():
+                p.terminate()
+        limit = time.monotonic() + (30 if grace_period is None else grace_period)
+        for p in self.processes:
+            p.join(max(0, limit - time.monotonic()))
+            if p.is_alive():
+                p.kill()
+                p.join()
+
+    def _error(self, i):
+        p = self.processes[i]
+        if os.path.getsize(self.error_files[i]):
+            with open(self.error_files[i], "rb") as f:
+                text = pickle.load(f)
+            message = f"\n\n-- Process {i} terminated with the following error:\n{text}"
+            return ProcessRaisedException(message, i, p.pid)
+        if p.exitcode < 0:
+            try:
+                name = signal.Signals(-p.exitcode).name
+            except ValueError:
+                name = f"<Unknown signal {-p.exitcode}>"
+            return ProcessExitedException(
+                f"process {i} terminated with signal {name}", i, p.pid, p.exitcode, name
+            )
+        return ProcessExitedException(
+            f"process {i} terminated with exit code {p.exitcode}", i, p.pid, p.exitcode
+        )
+
+    def __del__(self):
+        for path in self.error_files:
+            try:
+                os.unlink(path)
+            except OSError:
+                pass
+
+
+SpawnContext = ProcessContext
+
+
+def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn",
+                    numa_options=None):  # fmt: skip
+    """Runs fn(i, *args) in nprocs processes; waits for them, or returns their context."""
+    context = multiprocessing.get_context(start_method)
+    processes, files = [], []
+    for i in range(nprocs):
+        fd, path = tempfile.mkstemp(prefix="tensorh-", suffix=".error")
+        os.close(fd)
+        files.append(path)
+        process = context.Process(target=_run, args=(fn, i, args, path), daemon=daemon)
+        process.start()
+        processes.append(process)
+    made = ProcessContext(processes, files)
+    if not join:
+        return made
+    while not made.join():
+        pass
+
+
+def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+    """start_processes by "spawn"."""
+    return start_processes(fn, args, nprocs, join, daemon, start_method)
