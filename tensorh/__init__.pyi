@@ -202,6 +202,7 @@ not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
 ops: _Any
+from ._functions.products import pca_lowrank as pca_lowrank
 from ._functions.shapes import permute_copy as permute_copy
 pi: _Any
 from ._functions.creation import polar as polar
@@ -241,6 +242,7 @@ from ._functions.reductions import std_mean as std_mean
 from ._functions.spectra import stft as stft
 subtract: _Any
 subtract_: _Any
+from ._functions.products import svd_lowrank as svd_lowrank
 swapaxes: _Any
 swapdims: _Any
 from ._functions.shapes import t_copy as t_copy

@@ -41,7 +41,7 @@ LEFT_OUT = (
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
     (r"cholesky$|qr$|eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|"
-     r"__rdiv__|__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|lobpcg|pca_lowrank|svd_lowrank|"
+     r"__rdiv__|__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|"
      r"DisableTorchFunction$|hspmm", "torch has removed it, or keeps it for old programs alone"),
 )  # fmt: skip
 
@@ -134,7 +134,8 @@ LEFT_OUT_OF = {
 # Names of torch that come.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase conv_tbc from_file get_deterministic_debug_mode get_num_interop_threads
+OutOfMemoryError StorageBase conv_tbc from_file lobpcg
+get_deterministic_debug_mode get_num_interop_threads
 is_anomaly_check_nan_enabled is_deterministic_algorithms_warn_only_enabled is_inference
 set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,

@@ -56,11 +56,16 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
 
 
 @function
-@with_out
-def complex(real: Tensor, imag: Tensor):
+def complex(real: Tensor, imag: Tensor, *, out=None):
     """The complex tensor of two real ones."""
     _check_parts(real, imag)
-    return _C.view_as_complex(_C.stack(_alike(real, imag), -1).contiguous())
+    r = _C.view_as_complex(_C.stack(_alike(real, imag), -1).contiguous())
+    if out is not None and isinstance(out, Tensor) and out.dtype is not r.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {_scalar_type(r.dtype)} but got scalar type "
+            f"{_scalar_type(out.dtype)} for argument 'out'"
+        )
+    return r if out is None else written(out, r, "complex")
 
 
 def _check_parts(a, b):

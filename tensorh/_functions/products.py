@@ -262,6 +262,46 @@ def cross(input, other: Tensor, dim=None):
     return along(input, other, dim=dim)
 
 
+def _basis(A, q, niter):
+    """An orthonormal basis near the range of A, by powers of A on random vectors: N. Halko, P. G.
+    Martinsson and J. A. Tropp, Finding structure with randomness, 2011, algorithm 4.4."""
+    Q = A @ _C.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
+    Q = _orthonormal(Q)
+    for _ in range(niter):
+        Q = _orthonormal(A @ _orthonormal(A.mH @ Q))
+    return Q
+
+
+def _orthonormal(X):
+    return _C._spaces["linalg"]["qr"](X)[0]
+
+
+@function
+def svd_lowrank(A: Tensor, q=6, niter=2, M: Tensor = None):
+    """U, S and V of about the q largest singular values of A, or of A - M."""
+    q = 6 if q is None else q
+    A = A if M is None else A - M
+    wide = A.shape[-2] < A.shape[-1]
+    A = A.mH if wide else A
+    Q = _basis(A, q, niter)
+    U, S, Vh = _C._spaces["linalg"]["svd"](Q.mH @ A, full_matrices=False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+@function
+def pca_lowrank(A: Tensor, q=None, center=True, niter=2):
+    """svd_lowrank of A, of whose columns the means are taken off."""
+    m, n = A.shape[-2:]
+    q = min(6, m, n) if q is None else q
+    if not 0 <= q <= min(m, n):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)="
+                         f"{min(m, n)}")  # fmt: skip
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+
+
 @both
 def lu(A: Tensor, pivot=True, get_infos=False, out=None):
     """linalg.lu_factor_ex as a tuple, with get_infos of three."""

@@ -200,6 +200,9 @@ static bool fft_dims(tn_frame *f, fft_call *c, tn_ints s, tn_ints dim) {
                        "Got shape with %lld values but input tensor only has %d dimensions.",
                        (long long)s.n, ndim);
     c->count = tn_ints_given(dim) ? (int)dim.n : tn_ints_given(s) ? (int)s.n : ndim;
+    if (!ndim && tn_ints_given(dim) && dim.n)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)dim.at[0]);
     for (int k = 0; k < c->count; k++) {
         const int64_t at = tn_ints_given(dim) ? dim.at[k] : ndim - c->count + k;
         if (!tni_dim_of(f, ndim, at, &c->dim[k])) return false;
