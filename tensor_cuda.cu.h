@@ -1584,6 +1584,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ASINH(a) TNI_FNT(tni_asinh)(a)
 #define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 
 /* src/simd/math_float.h - the functions of math.h for one floating type */
@@ -1755,6 +1756,12 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
+    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
+    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
+    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
 }
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
@@ -2297,6 +2304,7 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_angle(self) V_ANGLE(self)
 #define TNI_E_asin(self) V_ASIN(self)
+#define TNI_E_asinh(self) V_ASINH(self)
 #define TNI_E_atan(self) V_ATAN(self)
 #define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
@@ -2477,6 +2485,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -2627,6 +2636,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
+TNI_LOOP(asinh, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
@@ -2823,6 +2833,7 @@ TNI_LOOP(xlogy, 2, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -2943,6 +2954,7 @@ TNC_FN float tnc_real(tni_complex_f32_cuda v) { return v.re; }
 #define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
 #define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ASINH(a) TNI_FNT(tni_c_asinh)(a)
 #define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
 #define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
@@ -2962,6 +2974,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -3216,6 +3229,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -4121,6 +4135,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ASINH(a) TNI_FNT(tni_asinh)(a)
 #define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
@@ -4333,6 +4348,12 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
+    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
+    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
+    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
 }
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
@@ -5618,12 +5639,6 @@ C_FN(log_base)(C z, double scale) {
     C l = C_CALL(log)(z);
     return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));
 }
-TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
-    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
-    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
-    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
-    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
-}
 C_FN(root_below)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_SUB(V_ONE, z.re), V_NEG(z.im))); }
 C_FN(root_above)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_ADD(V_ONE, z.re), z.im)); }
 TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
@@ -5633,6 +5648,10 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
     C away = C_CALL(make)(TNI_FNT(tni_atan2)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
     re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
+}
+TNI_HELPER C TNI_FNT(tni_c_asinh)(C z) {
+    C r = TNI_FNT(tni_c_asin)(C_CALL(make)(V_NEG(z.im), z.re));
+    return C_CALL(make)(r.im, V_NEG(r.re));
 }
 TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
@@ -5693,6 +5712,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -5843,6 +5863,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
+TNI_LOOP(asinh, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
@@ -6077,6 +6098,7 @@ TNI_LOOP(special_zeta, 2, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -6197,6 +6219,7 @@ TNC_FN double tnc_real(tni_complex_f64_cuda v) { return v.re; }
 #define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
 #define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ASINH(a) TNI_FNT(tni_c_asinh)(a)
 #define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
 #define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
@@ -6216,6 +6239,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -6382,6 +6406,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_TO_REAL(angle, 1, 0)
 TNI_LOOP(asin, 1, 0)
+TNI_LOOP(asinh, 1, 0)
 TNI_LOOP(atan, 1, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
@@ -6507,6 +6532,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -7483,6 +7509,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -7773,6 +7800,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -8750,6 +8778,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -9032,6 +9061,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -9291,6 +9321,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -9835,7 +9866,9 @@ TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
     X(factors)          \
     X(reflectors)       \
     X(lu)               \
+    X(matrix_exp)       \
     X(conv)             \
+    X(conv3d)           \
     X(pool)             \
     X(pool_places)      \
     X(fold)             \
@@ -10176,6 +10209,7 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_angle(self) V_ANGLE(self)
 #define TNI_E_asin(self) V_ASIN(self)
+#define TNI_E_asinh(self) V_ASINH(self)
 #define TNI_E_atan(self) V_ATAN(self)
 #define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
@@ -10355,6 +10389,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(angle, Fc, TO_REAL, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(asinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
@@ -16967,6 +17002,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ASINH(a) TNI_FNT(tni_asinh)(a)
 #define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 
 /* src/simd/optimize_rules.inl - the rules of fused_step, for one type: of each the loop over n elements */
@@ -17214,6 +17250,7 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -18119,6 +18156,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ASINH(a) TNI_FNT(tni_asinh)(a)
 #define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
@@ -18401,6 +18439,7 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
@@ -20575,10 +20614,23 @@ TNC_FN T tnc_block_chain(T c, const T *a, int64_t a_step, const T *b, int64_t b_
     }
     return c;
 }
+template <class T>
+TNC_FN T tnc_block_dot(T c, const T *a, int64_t a_step, const T *b, int64_t b_step, int64_t n,
+                       T alpha, bool add) {
+    T chain[16];
+    for (int k = 0; k < 16; k++) chain[k] = 0;
+    for (int64_t k = 0; k < n; k++)
+        chain[k % 16] = tnc_factor_fma(a[k * a_step], b[k * b_step], chain[k % 16]);
+    for (int half = 8; half; half /= 2)
+        for (int k = 0; k < half; k++) chain[k] += chain[k + half];
+    return add ? (T)fma((double)chain[0], (double)alpha, (double)c) : chain[0];
+}
+
 struct tnc_block_ways {
     int32_t a, b;
     double alpha;
     bool add;
+    int64_t dots;
 };
 template <class T, int parts>
 __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
@@ -20596,6 +20648,17 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         T *to = tnc_block_at<T, parts>(c, batch).to(r, col);
         const T *x = how.a ? left.to(0, r) : left.to(r, 0),
                 *y = how.b ? right.to(col, 0) : right.to(0, col);
+        if (col >= how.dots) {
+            T re = tnc_block_dot(to[0], x, step, y, next, n, alpha, how.add);
+            if (parts > 1) {
+                T im = how.add ? to[parts - 1] : (T)0;
+                re = tnc_block_dot(re, x + parts - 1, step, y + parts - 1, next, n, both, true);
+                im = tnc_block_dot(im, x, step, y + parts - 1, next, n, by_b, true);
+                to[parts - 1] = tnc_block_dot(im, x + parts - 1, step, y, next, n, by_a, true);
+            }
+            to[0] = re;
+            continue;
+        }
         T re = tnc_block_chain(how.add ? to[0] : (T)0, x, step, y, next, n, alpha);
         if (parts > 1) {
             T im = how.add ? to[parts - 1] : (T)0;
@@ -20606,10 +20669,15 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         to[0] = re;
     }
 }
+enum { BLOCK_CUT = 96, BLOCK_LARGE = 1 << 19 };
 TNC_PRIV void tnc_block_product(cudaStream_t s, const tnc_block &c, const tnc_block &a, int how_a,
                                 const tnc_block &b, int how_b, double alpha, bool add) {
     const int64_t jobs = c.m * c.n * c.batches;
-    const tnc_block_ways how = {how_a, how_b, alpha, add};
+    const int64_t k = how_a ? a.m : a.n;
+    tnc_block_ways how = {how_a, how_b, alpha, add, c.n};
+    if ((how_a || a.ld == 1) && (!how_b || b.ld == 1) && k > 0 &&
+        (c.n == 1 || (c.n % BLOCK_CUT == 1 && c.m * c.n * k >= BLOCK_LARGE)))
+        how.dots = c.n - 1;
     if (jobs > 0)
         TNC_FACTOR_LAUNCH(tnc_block_multiply, c.dtype,
                           (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, c, a, b, how);
@@ -20930,16 +20998,21 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         const int64_t batch = i / k, x = i - batch * k;
         const auto to = tnc_block_at<T, parts>(t, batch), d = tnc_block_at<T, parts>(dots, batch),
                    factors = tnc_block_at<T, parts>(taus, batch);
+        double re[TNC_REFLECTIONS], im[TNC_REFLECTIONS];
         for (int64_t c = 0; c < k; c++) {
             const tnc_pair_of tau = factors.get(c, 0);
-            tnc_pair_of sum = {0, 0};
-            for (int64_t y = x; y < c && x < c; y++) {
-                const tnc_pair_of v = tnc_factor_mul(to.get(x, y), d.get(y, c));
-                sum.re += v.re;
-                sum.im += v.im;
+            double sum = 0, sum_im = 0;
+            for (int64_t y = x; y < c; y++) {
+                const tnc_pair_of v = d.get(y, c);
+                sum += re[y] * v.re;
+                if (parts == 1) continue;
+                sum -= im[y] * v.im;
+                sum_im += re[y] * v.im + im[y] * v.re;
             }
-            sum = tnc_factor_mul(tau, sum);
-            to.set(x, c, x == c ? tau : tnc_pair_of{-sum.re, -sum.im});
+            const tnc_pair_of v = tnc_factor_mul(tau, tnc_pair_of{sum, sum_im});
+            re[c] = x < c ? -v.re : x == c ? tau.re : 0;
+            im[c] = x < c ? -v.im : x == c ? tau.im : 0;
+            to.set(x, c, tnc_pair_of{re[c], im[c]});
         }
     }
 }
@@ -21166,7 +21239,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_triangular(tnc_factors
 }
 
 template <class T, int parts>
-TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
+TNC_FN double tnc_qr_norm_scaled(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
     double most = 0, sum = 0;
     int power;
     for (int64_t r = i; r < m; r++) {
@@ -21183,6 +21256,26 @@ TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, i
     }
     return ldexp(sqrt(sum), power);
 }
+template <class T, int parts>
+TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int part = 0; part < parts && i < m; part++) {
+        double chain[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        for (int64_t r = i; r < m; r++) {
+            const double v = (double)a.to(r, j)[part];
+            chain[(r - i) % 8] += v * v;
+        }
+        for (int half = 4; half > 0; half /= 2)
+            for (int k = 0; k < half; k++) chain[k] += chain[k + half];
+        sum += chain[0];
+    }
+    return sum > 1e-280 && sum < 1e290 ? sqrt(sum) : tnc_qr_norm_scaled<T, parts>(a, m, i, j);
+}
+TNC_FN double tnc_qr_length(double a, double b) {
+    const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b)),
+                 ratio = most > 0 ? least / most : 0;
+    return most * sqrt(1 + ratio * ratio);
+}
 struct tnc_qr_head {
     tnc_pair_of tau, under, beta;
     bool there;
@@ -21194,7 +21287,7 @@ TNC_FN tnc_qr_head tnc_qr_reflection(const tnc_matrix<T, parts> &a, int64_t m, i
     tnc_qr_head h = {{0, 0}, {0, 0}, {0, 0}, false};
     if (rest == 0 && head.im == 0) return h;
     h.there = true;
-    h.beta.re = -copysign(tnc_qr_norm<T, parts>(a, m, j, j), head.re);
+    h.beta.re = -copysign(tnc_qr_length(tnc_qr_length(head.re, head.im), rest), head.re);
     h.tau = tnc_pair_of{(double)(T)((h.beta.re - head.re) / h.beta.re),
                         (double)(T)(-head.im / h.beta.re)};
     h.under = tnc_pair_of{head.re - h.beta.re, head.im};
@@ -21806,6 +21899,252 @@ static const tn_device_row lu_table[] = {
     {"linalg_lu_solve", false, lu_solve_look, lu_solve_prepare, lu_solve_run},
     {"lu_unpack", false, lu_unpack_look, lu_unpack_prepare, lu_unpack_run}};
 TNC_FAMILY(lu, lu_table)
+
+/* src/cuda/matrix_exp.cu - the exponential of matrices in the order of the CPU (ops/linalg/matrix_exp.c): in f64, by Pade approximants of the degree that the norm of a matrix asks for, and squarings */
+
+#include <vector>
+
+/* src/simd/matrix_exp.inl - the approximants of the exponential of a matrix, for the CPU (ops/linalg/matrix_exp.c) and devices (cuda/matrix_exp.cu) */
+
+static const double mexp_reach[] = {1.495585217958292e-2, 2.539398330063230e-1,
+                                    9.504178996162932e-1, 2.097847961257068, 5.371920351148152};
+static const double mexp_weights[][14] = {
+    {120, 60, 12, 1},
+    {30240, 15120, 3360, 420, 30, 1},
+    {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1},
+    {17643225600.0, 8821612800.0, 2075673600.0, 302702400, 30270240, 2162160, 110880, 3960, 90, 1},
+    {64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
+     129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0,
+     960960.0, 16380.0, 182.0, 1.0}};
+
+enum { EXP_A, EXP_U, EXP_V, EXP_W, EXP_POWERS, EXP_PLANES = 9 };
+enum { EXP_DEGREES = 5, EXP_STEPS = 64 };
+
+struct tnc_exp_plan {
+    int32_t degree, squarings;
+};
+struct tnc_exp {
+    tnc_factors f;
+    double *sums;
+    tnc_exp_plan *plan;
+    double reach[EXP_DEGREES];
+};
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_exp_sums(tnc_exp e) {
+    for (int64_t i = TNC_FIRST(); i < e.f.n * e.f.batches; i += TNC_STEP()) {
+        const auto a = tnc_matrix_of<T, parts>(e.f, e.f.a, i / e.f.n);
+        double sum = 0;
+        for (int64_t r = 0; r < e.f.n; r++) {
+            const tnc_pair_of v = a.get(r, i % e.f.n);
+            sum += sqrt(fma(v.re, v.re, v.im * v.im));
+        }
+        e.sums[i] = sum;
+    }
+}
+static __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_exp_choose(tnc_exp e) {
+    for (int64_t i = TNC_FIRST(); i < e.f.batches; i += TNC_STEP()) {
+        double norm = 0;
+        int degree = 0, squarings = 0;
+        for (int64_t c = 0; c < e.f.n && norm == norm; c++) {
+            const double sum = e.sums[i * e.f.n + c];
+            if (!(sum <= norm)) norm = sum;
+        }
+        while (degree < EXP_DEGREES - 1 && norm > e.reach[degree]) degree++;
+        if (norm - norm != 0)
+            degree = -1;
+        else if (norm > e.reach[EXP_DEGREES - 1])
+            frexp(norm / e.reach[EXP_DEGREES - 1], &squarings);
+        e.plan[i].degree = degree;
+        e.plan[i].squarings = squarings;
+    }
+}
+static void exp_plan(cudaStream_t s, tnc_exp *e, const tn_operand &a) {
+    memset(&e->f, 0, sizeof e->f);
+    factor_batches(&e->f, a);
+    factor_side(&e->f.a, a, a, false);
+    e->f.n = a.size[a.ndim - 1];
+    for (int k = 0; k < EXP_DEGREES; k++) e->reach[k] = mexp_reach[k];
+    const int64_t jobs = e->f.n * e->f.batches;
+    TNC_FACTOR_LAUNCH(tnc_exp_sums, a.dtype, (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS,
+                      s, *e);
+    TNC_LAUNCH_PLAIN((tnc_exp_choose), tnc_blocks(e->f.batches, TNC_FACTOR_THREADS),
+                     TNC_FACTOR_THREADS, s, *e);
+}
+
+template <class T, int parts>
+__global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_exp_move(tnc_exp e, tnc_block b, bool store) {
+    const int64_t n = e.f.n, all = n * n;
+    for (int64_t i = TNC_FIRST(); i < all * e.f.batches; i += TNC_STEP()) {
+        const int64_t batch = i / all, r = (i - batch * all) % n, c = (i - batch * all) / n;
+        const auto t = tnc_matrix_of<T, parts>(e.f, e.f.a, batch);
+        const auto p = tnc_block_at<double, parts>(b, batch);
+        const tnc_exp_plan plan = e.plan[batch];
+        if (store) {
+            t.set(r, c, plan.degree < 0 ? tnc_pair_of{NAN, NAN} : p.get(r, c));
+        } else {
+            const tnc_pair_of v = t.get(r, c);
+            p.set(r, c, tnc_pair_of{ldexp(v.re, -plan.squarings), ldexp(v.im, -plan.squarings)});
+        }
+    }
+}
+static __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_exp_add(tnc_block to, tnc_block from, int64_t n, double weight, bool add) {
+    for (int64_t i = TNC_FIRST(); i < n * to.batches; i += TNC_STEP()) {
+        const int64_t batch = i / n, at = i - batch * n;
+        if (to.stopped && to.stopped[batch]) continue;
+        double *x = (double *)(void *)(to.at + batch * to.each) + at;
+        const double y = ((const double *)(const void *)(from.at + batch * from.each))[at];
+        *x = add ? fma(weight, y, *x) : weight * y;
+    }
+}
+static void exp_add(cudaStream_t s, const tnc_block &to, const tnc_block &from, double weight,
+                    bool add) {
+    const int64_t n = to.each / 8;
+    TNC_LAUNCH_PLAIN((tnc_exp_add), tnc_blocks(n * to.batches, TNC_FACTOR_THREADS),
+                     TNC_FACTOR_THREADS, s, to, from, n, weight, add);
+}
+static void exp_times(cudaStream_t s, const tnc_block &to, const tnc_block &a, const tnc_block &b) {
+    tnc_block_product(s, to, a, TNC_AS_IS, b, TNC_AS_IS, 1, false);
+}
+static __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
+    tnc_exp_stop(tnc_exp e, int32_t *stopped, int degree, int squaring) {
+    for (int64_t i = TNC_FIRST(); i < e.f.batches; i += TNC_STEP())
+        stopped[i] = degree >= 0 ? e.plan[i].degree != degree
+                                 : e.plan[i].degree < 0 || e.plan[i].squarings <= squaring;
+}
+static void exp_stop(cudaStream_t s, const tnc_exp &e, int32_t *stopped, int degree, int squaring) {
+    TNC_LAUNCH_PLAIN((tnc_exp_stop), tnc_blocks(e.f.batches, TNC_FACTOR_THREADS),
+                     TNC_FACTOR_THREADS, s, e, stopped, degree, squaring);
+}
+static void exp_parts(cudaStream_t s, const tnc_block *p, int degree) {
+    const double *b = mexp_weights[degree];
+    const int top = degree < 4 ? degree + 1 : 3;
+    exp_times(s, p[EXP_POWERS + 1], p[EXP_A], p[EXP_A]);
+    for (int k = 2; k <= top; k++)
+        exp_times(s, p[EXP_POWERS + k], p[EXP_POWERS + k - 1], p[EXP_POWERS + 1]);
+    for (int odd = 0; odd <= 1; odd++) {
+        const tnc_block &to = odd ? p[EXP_W] : p[EXP_V];
+        if (degree == 4) {
+            for (int k = 1; k <= 3; k++)
+                exp_add(s, p[EXP_U], p[EXP_POWERS + k], b[6 + 2 * k + odd], k > 1);
+            exp_times(s, to, p[EXP_POWERS + 3], p[EXP_U]);
+        }
+        for (int k = 0; k <= top; k++)
+            exp_add(s, to, p[EXP_POWERS + k], b[2 * k + odd], degree == 4 || k > 0);
+    }
+    exp_times(s, p[EXP_U], p[EXP_A], p[EXP_W]);
+}
+
+static int64_t exp_batches(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
+}
+static bool exp_look_at(tn_frame *f, tnc_exp *e, const tn_operand &a, int64_t batches) {
+    const cudaStream_t s = tnc_stream(f);
+    std::vector<tnc_exp_plan> plan;
+    int64_t degrees = 0, most = 0;
+    try {
+        plan.resize((size_t)batches);
+    } catch (const std::bad_alloc &) {
+        return tn_fail(f, TN_MEMORY, "no memory of the host for %lld numbers", (long long)batches);
+    }
+    exp_plan(s, e, a);
+    cudaError_t error = cudaMemcpyAsync(plan.data(), e->plan, plan.size() * sizeof plan[0],
+                                        cudaMemcpyDeviceToHost, s);
+    if (!error) error = cudaStreamSynchronize(s);
+    if (error) return tn_fail(f, TN_INTERNAL, "%s", cudaGetErrorString(error));
+    for (const tnc_exp_plan &one : plan) {
+        if (one.degree >= 0) degrees |= (int64_t)1 << one.degree;
+        if (one.squarings > most) most = one.squarings;
+    }
+    f->count = most * EXP_STEPS + degrees;
+    return true;
+}
+static bool exp_look(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int32_t device = tn_frame_device(f);
+    const int64_t batches = exp_batches(a);
+    tnc_exp e;
+    e.sums = (double *)tnc_alloc(device, (a.size[a.ndim - 1] + 1) * batches * 8);
+    if (!e.sums) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    e.plan = (tnc_exp_plan *)(void *)(e.sums + a.size[a.ndim - 1] * batches);
+    const bool ok = exp_look_at(f, &e, a, batches);
+    tnc_free(device, e.sums);
+    return ok;
+}
+static int64_t exp_room(const tn_operand &a, int64_t batches) {
+    const int64_t n = a.size[a.ndim - 1], wide = a.dtype == TN_C64 || a.dtype == TN_C128 ? 16 : 8;
+    int64_t all;
+    if (__builtin_mul_overflow(n, n, &all) ||
+        __builtin_mul_overflow(all, EXP_PLANES * wide, &all) ||
+        __builtin_add_overflow(all, n * 12 + 16, &all) ||
+        __builtin_mul_overflow(all, batches, &all))
+        return -1;
+    return all;
+}
+static bool matrix_exp_prepare(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]);
+    const int64_t bytes = a.numel ? exp_room(a, exp_batches(a)) : 0;
+    if (bytes < 0) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return !bytes || (exp_look(f) && tn_device_scratch(f, bytes) != NULL);
+}
+static void exp_go(tn_frame *f, const tnc_exp &e, tnc_block *p, const tnc_pivots &pivots,
+                   int32_t *info, int32_t *stopped) {
+    const cudaStream_t s = tnc_stream(f);
+    tnc_block_clear(s, p[EXP_POWERS], TNC_KEEP_UNIT);
+    for (int k = 0; k < EXP_PLANES; k++) p[k].stopped = stopped;
+    for (int degree = 0; degree < EXP_DEGREES; degree++) {
+        if (!(f->count >> degree & 1)) continue;
+        exp_stop(s, e, stopped, degree, 0);
+        exp_parts(s, p, degree);
+    }
+    for (int k = 0; k < EXP_PLANES; k++) p[k].stopped = NULL;
+    exp_add(s, p[EXP_A], p[EXP_V], 1, false);
+    exp_add(s, p[EXP_A], p[EXP_U], 1, true);
+    exp_add(s, p[EXP_V], p[EXP_U], -1, true);
+    cudaMemsetAsync(info, 0, (size_t)e.f.batches * sizeof *info, s);
+    tnc_block_lu(s, p[EXP_V], pivots, info);
+    tnc_block_lu_solve(s, p[EXP_V], pivots, p[EXP_A], false);
+    p[EXP_A].stopped = p[EXP_W].stopped = stopped;
+    for (int64_t k = 0; k < f->count / EXP_STEPS; k++) {
+        exp_stop(s, e, stopped, -1, (int)k);
+        exp_times(s, p[EXP_W], p[EXP_A], p[EXP_A]);
+        exp_add(s, p[EXP_A], p[EXP_W], 1, false);
+    }
+}
+#define EXP_MOVE(t, store)                                                                       \
+    TNC_FACTOR_LAUNCH(tnc_exp_move, (t).dtype,                                                   \
+                      ((t).numel + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, e, p[EXP_A], \
+                      store)
+static void matrix_exp_run(tn_frame *f) {
+    const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
+    const int64_t n = a.size[a.ndim - 1], batches = exp_batches(a);
+    const cudaStream_t s = tnc_stream(f);
+    char *room = (char *)f->scratch;
+    tnc_block p[EXP_PLANES];
+    tnc_exp e;
+    if (!a.numel) return;
+    for (int k = 0; k < EXP_PLANES; k++)
+        p[k] = tnc_block_in(&room, a.dtype == TN_C64 || a.dtype == TN_C128 ? TN_C128 : TN_F64, n, n,
+                            batches);
+    e.sums = (double *)(void *)room;
+    e.plan = (tnc_exp_plan *)(void *)(e.sums + n * batches);
+    const tnc_pivots pivots = {(int32_t *)(void *)(e.plan + batches), n};
+    int32_t *info = pivots.at + n * batches, *stopped = info + batches;
+    exp_plan(s, &e, a);
+    EXP_MOVE(a, false);
+    exp_go(f, e, p, pivots, info, stopped);
+    factor_side(&e.f.a, out, out, false);
+    EXP_MOVE(out, true);
+}
+#undef EXP_MOVE
+
+static const tn_device_row matrix_exp_table[] = {
+    {"linalg_matrix_exp", false, NULL, matrix_exp_prepare, matrix_exp_run}};
+TNC_FAMILY(matrix_exp, matrix_exp_table)
 
 /* src/cuda/conv.cu - conv2d and the gradients of its input and weight in the order of the CPU (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels */
 
@@ -22673,6 +23012,333 @@ static const tn_device_row conv_table[] = {
 TNC_FAMILY(conv, conv_table)
 #undef CONV_ROW
 #undef CONV_UNROLL
+
+/* src/cuda/conv3d.cu - conv3d and the gradients of its input and weight, with the sums of the CPU (ops/layers/conv3d.c): taps along the depth count as channels */
+
+struct tnc_volumes {
+    char *at;
+    int64_t size[5], step[5];
+    int32_t dtype;
+};
+struct tnc_conv3d {
+    tnc_volumes a, b, c;
+    const char *bias;
+    int64_t bias_step, groups, elements, stride[3], pad[3], dilation[3];
+    tn_conv_blocks cut;
+};
+
+TNC_FN float tnc_conv3d_fma(float a, float b, float c) { return fmaf(a, b, c); }
+TNC_FN double tnc_conv3d_fma(double a, double b, double c) { return fma(a, b, c); }
+
+template <class T>
+struct tnc_conv3d_floats {
+    enum { zeros = 1 };
+    typedef T value;
+    T sum, total;
+    int32_t n, chains;
+    TNC_FN T get(const char *at, int dtype) { return tnc_load_real<T>(at, dtype); }
+    TNC_FN T zero() { return 0; }
+    __device__ __forceinline__ void begin(T first) {
+        sum = first;
+        total = 0;
+        n = chains = 0;
+    }
+    __device__ __forceinline__ void join() {
+        total = chains++ ? total + sum : sum;
+        sum = 0;
+        n = 0;
+    }
+    __device__ __forceinline__ void term(T x, T w, bool) {
+        if (n == TN_PRODUCT_BLOCK) join();
+        sum = tnc_conv3d_fma(x, w, sum);
+        n++;
+    }
+    __device__ __forceinline__ void end(char *to, int dtype) {
+        if (n || !chains) join();
+        tnc_store_real(to, dtype, total);
+    }
+};
+struct tnc_conv3d_integers {
+    enum { zeros = 0 };
+    typedef int64_t value;
+    uint64_t sum;
+    TNC_FN int64_t get(const char *at, int dtype) { return tnc_load_real<int64_t>(at, dtype); }
+    TNC_FN int64_t zero() { return 0; }
+    __device__ __forceinline__ void begin(int64_t first) { sum = (uint64_t)first; }
+    __device__ __forceinline__ void term(int64_t x, int64_t w, bool) {
+        sum = sum + (uint64_t)x * (uint64_t)w;
+    }
+    __device__ __forceinline__ void end(char *to, int dtype) {
+        tnc_store_real(to, dtype, (int64_t)sum);
+    }
+};
+struct tnc_conv3d_complex {
+    enum { zeros = 0 };
+    typedef tnc_c128 value;
+    tnc_c128 sum;
+    TNC_FN tnc_c128 get(const char *at, int dtype) {
+        return tnc_move<TNC_C128>::load(at, dtype, dtype);
+    }
+    TNC_FN tnc_c128 zero() {
+        const tnc_c128 z = {0, 0};
+        return z;
+    }
+    __device__ __forceinline__ void begin(tnc_c128 first) { sum = first; }
+    __device__ __forceinline__ void term(tnc_c128 x, tnc_c128 y, bool conjugate) {
+        const double im = conjugate ? -y.im : y.im;
+        sum.re = fma(-x.im, im, fma(x.re, y.re, sum.re));
+        sum.im = fma(x.im, y.re, fma(x.re, im, sum.im));
+    }
+    __device__ __forceinline__ void end(char *to, int dtype) {
+        tnc_move<TNC_C128>::store(to, dtype, dtype, sum);
+    }
+};
+
+TNC_FN char *tnc_conv3d_at(const tnc_volumes &t, int64_t i, int64_t *at) {
+    char *to = t.at;
+    for (int d = 4; d >= 0; d--) {
+        const int64_t q = i / t.size[d];
+        at[d] = i - q * t.size[d];
+        to += at[d] * t.step[d];
+        i = q;
+    }
+    return to;
+}
+template <class R>
+TNC_FN typename R::value tnc_conv3d_read(const tnc_volumes &t, int64_t n, int64_t c,
+                                         const int64_t *place, bool *inside) {
+    const char *at = t.at + n * t.step[0] + c * t.step[1];
+    *inside = true;
+    for (int d = 0; d < 3; d++) {
+        *inside = *inside && place[d] >= 0 && place[d] < t.size[d + 2];
+        at += place[d] * t.step[d + 2];
+    }
+    return *inside ? R::get(at, t.dtype) : R::zero();
+}
+
+template <class R>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_output(tnc_conv3d v) {
+    const int64_t channels = v.a.size[1], *k = v.a.size + 2;
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        int64_t at[5], tap[3], place[3];
+        char *to = tnc_conv3d_at(v.c, i, at);
+        const int64_t group = at[1] / (v.a.size[0] / v.groups);
+        const char *w = v.a.at + at[1] * v.a.step[0];
+        R sum;
+        sum.begin(v.bias ? R::get(v.bias + at[1] * v.bias_step, v.a.dtype) : R::zero());
+        for (int64_t t = 0; t < channels * k[0] * k[1] * k[2]; t++) {
+            const int64_t c = t / k[2] / k[1] / k[0];
+            const char *one = w + c * v.a.step[1];
+            bool inside;
+            tap[2] = t % k[2];
+            tap[1] = t / k[2] % k[1];
+            tap[0] = t / k[2] / k[1] % k[0];
+            for (int d = 0; d < 3; d++) {
+                place[d] = at[d + 2] * v.stride[d] - v.pad[d] + tap[d] * v.dilation[d];
+                one += tap[d] * v.a.step[d + 2];
+            }
+            const typename R::value x =
+                tnc_conv3d_read<R>(v.b, at[0], group * channels + c, place, &inside);
+            if (inside || R::zeros) sum.term(x, R::get(one, v.a.dtype), false);
+        }
+        sum.end(to, v.c.dtype);
+    }
+}
+
+template <class R>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_input(tnc_conv3d v) {
+    const int64_t out = v.a.size[0] / v.groups, *k = v.a.size + 2;
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        int64_t at[5], tap[3], place[3];
+        char *to = tnc_conv3d_at(v.c, i, at);
+        const int64_t group = at[1] / v.a.size[1];
+        R sum;
+        sum.begin(R::zero());
+        for (int64_t t = 0; t < out * k[0] * k[1] * k[2]; t++) {
+            const int64_t o = group * out + t / k[2] / k[1] / k[0];
+            const char *one = v.a.at + o * v.a.step[0] + at[1] % v.a.size[1] * v.a.step[1];
+            bool meets = true, whole = true, inside;
+            tap[2] = t % k[2];
+            tap[1] = t / k[2] % k[1];
+            tap[0] = t / k[2] / k[1] % k[0];
+            for (int d = 0; d < 3; d++) {
+                const int64_t from = at[d + 2] + v.pad[d] - tap[d] * v.dilation[d];
+                place[d] = from / v.stride[d];
+                if (from % v.stride[d] && d) meets = false;
+                if (from % v.stride[d] && !d) whole = false;
+                one += tap[d] * v.a.step[d + 2];
+            }
+            if (!meets) continue;
+            if (!whole) place[0] = -1;
+            const typename R::value x = tnc_conv3d_read<R>(v.b, at[0], o, place, &inside);
+            if (inside || R::zeros) sum.term(x, R::get(one, v.a.dtype), true);
+        }
+        sum.end(to, v.c.dtype);
+    }
+}
+
+struct tnc_conv3d_pixels {
+    int64_t line, first, end;
+};
+template <class R>
+TNC_FN bool tnc_conv3d_meet(const tnc_conv3d &v, const int64_t *at, int64_t line, int64_t x,
+                            typename R::value *g, typename R::value *z) {
+    const int64_t y = line % v.a.size[3], image = line / v.a.size[3], depth = image % v.a.size[2],
+                  n = image / v.a.size[2], group = at[0] / (v.c.size[0] / v.groups);
+    const int64_t pixel[3] = {depth, y, x};
+    int64_t place[3];
+    bool inside;
+    for (int d = 0; d < 3; d++)
+        place[d] = pixel[d] * v.stride[d] - v.pad[d] + at[d + 2] * v.dilation[d];
+    *z = tnc_conv3d_read<R>(v.b, n, group * v.c.size[1] + at[1], place, &inside);
+    if (inside || R::zeros)
+        *g = R::get(v.a.at + n * v.a.step[0] + at[0] * v.a.step[1] + depth * v.a.step[2] +
+                        y * v.a.step[3] + x * v.a.step[4],
+                    v.a.dtype);
+    return inside;
+}
+template <class T>
+TNC_FN T tnc_conv3d_block(const tnc_conv3d &v, const int64_t *at, int64_t line, int64_t last,
+                          int64_t first, int64_t end) {
+    T lane[16], g, z;
+    const int lanes = v.cut.lanes ? 16 : 1;
+    for (int l = 0; l < 16; l++) lane[l] = 0;
+    for (; line < last; line++)
+        for (int64_t x = first; x < end; x++) {
+            T &sum = lane[(x - first) % lanes];
+            tnc_conv3d_meet<tnc_conv3d_floats<T>>(v, at, line, x, &g, &z);
+            sum = tnc_conv3d_fma(z, g, sum);
+        }
+    for (int half = lanes / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
+    return lane[0];
+}
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_weight(tnc_conv3d v) {
+    const int64_t depth = v.a.size[2], images = v.a.size[0] * depth, height = v.a.size[3],
+                  width = v.a.size[4];
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        int64_t at[5], blocks = 0;
+        char *to = tnc_conv3d_at(v.c, i, at);
+        T total = 0;
+        for (int64_t first = 0, count; first < images; first += count) {
+            const int64_t left = depth > 1 ? depth - first % depth : images - first;
+            count = left < v.cut.images ? left : v.cut.images;
+            for (int64_t line = 0; line < count * height; line += v.cut.lines) {
+                const int64_t rest = count * height - line,
+                              lines = rest < v.cut.lines ? rest : v.cut.lines,
+                              begin = first * height + line;
+                for (int64_t p = 0; p < v.cut.pieces; p++) {
+                    const int64_t x = p * v.cut.piece,
+                                  end = v.cut.pieces > 1 && width - x > v.cut.piece
+                                            ? x + v.cut.piece
+                                            : width;
+                    const T sum = tnc_conv3d_block<T>(v, at, begin, begin + lines, x, end);
+                    total = blocks++ ? total + sum : sum;
+                }
+            }
+        }
+        tnc_store_real(to, v.c.dtype, total);
+    }
+}
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_weight_complex(tnc_conv3d v) {
+    const int64_t lines = v.a.size[0] * v.a.size[2] * v.a.size[3];
+    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
+        int64_t at[5];
+        char *to = tnc_conv3d_at(v.c, i, at);
+        tnc_conv3d_complex sum;
+        sum.begin(tnc_conv3d_complex::zero());
+        for (int64_t line = 0; line < lines; line++)
+            for (int64_t x = 0; x < v.a.size[4]; x++) {
+                tnc_c128 g, z;
+                if (tnc_conv3d_meet<tnc_conv3d_complex>(v, at, line, x, &g, &z))
+                    sum.term(g, z, true);
+            }
+        sum.end(to, v.c.dtype);
+    }
+}
+
+static tnc_volumes conv3d_volumes(const tn_tensor *t) {
+    const tn_operand o = tn_operand_of(t);
+    const int less = 5 - o.ndim;
+    tnc_volumes v;
+    v.at = o.at;
+    v.dtype = o.dtype;
+    for (int d = 0; d < 5; d++) {
+        v.size[d] = d < less ? 1 : o.size[d - less];
+        v.step[d] = d < less ? 0 : o.stride[d - less] * o.bytes;
+    }
+    return v;
+}
+static int64_t conv3d_option(tn_ints option, int k, int64_t otherwise) {
+    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
+}
+static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                        tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    memset(v, 0, sizeof *v);
+    v->a = conv3d_volumes(a);
+    v->b = conv3d_volumes(b);
+    v->c = conv3d_volumes(f->out[0]);
+    v->elements = tn_numel(f->out[0]);
+    v->groups = groups;
+    for (int k = 0; k < 3; k++) {
+        v->stride[k] = conv3d_option(stride, k, 1);
+        v->pad[k] = conv3d_option(padding, k, 0);
+        v->dilation[k] = conv3d_option(dilation, k, 1);
+    }
+}
+#define CONV3D_LAUNCH(kernel) \
+    TNC_LAUNCH_PLAIN((kernel), tnc_blocks(v.elements, TNC_THREADS), TNC_THREADS, tnc_stream(f), v)
+#define CONV3D_BY_DTYPE(kernel)                                           \
+    switch (v.c.dtype) {                                                  \
+    case TN_F16:                                                          \
+    case TN_BF16:                                                         \
+    case TN_F32: CONV3D_LAUNCH(kernel<tnc_conv3d_floats<float>>); break;  \
+    case TN_F64: CONV3D_LAUNCH(kernel<tnc_conv3d_floats<double>>); break; \
+    case TN_C64:                                                          \
+    case TN_C128: CONV3D_LAUNCH(kernel<tnc_conv3d_complex>); break;       \
+    default: CONV3D_LAUNCH(kernel<tnc_conv3d_integers>);                  \
+    }
+static void conv3d_run(tn_frame *f) {
+    TN_ARGS(conv3d, a, f);
+    const tn_operand bias = tn_operand_of(f->in[2]);
+    tnc_conv3d v;
+    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    if (f->in[2]) {
+        v.bias = bias.at;
+        v.bias_step = bias.stride[0] * bias.bytes;
+    }
+    if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_output)
+}
+static void conv3d_input_grad_run(tn_frame *f) {
+    TN_ARGS(conv3d_input_grad, a, f);
+    tnc_conv3d v;
+    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_input)
+}
+static void conv3d_weight_grad_run(tn_frame *f) {
+    TN_ARGS(conv3d_weight_grad, a, f);
+    tnc_conv3d v;
+    conv3d_plan(&v, f, f->in[0], f->in[1], a->stride, a->padding, a->dilation, a->groups);
+    if (!v.elements) return;
+    if (v.c.dtype == TN_C64 || v.c.dtype == TN_C128) {
+        CONV3D_LAUNCH(tnc_conv3d_weight_complex);
+        return;
+    }
+    tn_conv_blocks_of(&v.cut, f);
+    if (v.c.dtype == TN_F64)
+        CONV3D_LAUNCH(tnc_conv3d_weight<double>);
+    else
+        CONV3D_LAUNCH(tnc_conv3d_weight<float>);
+}
+#undef CONV3D_LAUNCH
+#undef CONV3D_BY_DTYPE
+
+static const tn_device_row conv3d_table[] = {
+    {"conv3d", false, NULL, NULL, conv3d_run},
+    {"conv3d_input_grad", false, NULL, NULL, conv3d_input_grad_run},
+    {"conv3d_weight_grad", false, NULL, NULL, conv3d_weight_grad_run}};
+TNC_FAMILY(conv3d, conv3d_table)
 
 /* src/cuda/pool.cu - poolings over windows of two dimensions and their gradients, with the sums and choices of the CPU (ops/layers/max_pool.c, avg_pool.c) */
 

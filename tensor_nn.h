@@ -11,8 +11,8 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          185  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4759  the built-in modules and optimizers: constructor, struct, forward
+ *   [2]  optim          213  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       4790  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  5545  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  5578  C++: every module and optimizer as a class
  *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -638,6 +638,34 @@ TN_API int64_t tn_scaler_count(const tn_scaler *s);
 TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double scale,
                                 int64_t count);
 #define tn_scaler_resume(s, scale, count) tn_scaler_resume_at(__FILE__, __LINE__, s, scale, count)
+
+/* --- L-BFGS ----------------------------------------------------------------------------------- */
+
+/* torch.optim.LBFGS: a step calls a closure several times, which makes the gradients new
+ * (zero_grad, then backward) and returns the loss, a tensor of one number.
+ *     static tn_tensor *loss_of(void *net) { ...; tn_backward(loss); return loss; }
+ *     tn_lbfgs *opt = tn_lbfgs_new(tn_parameters(net), .strong_wolfe = true);
+ *     double loss = tn_lbfgs_step(opt, loss_of, net); */
+typedef struct tn_lbfgs tn_lbfgs;
+typedef struct tn_lbfgs_args {
+    tn_tensors params; /* floating leaves of one dtype on one device, which it holds */
+    double lr;         /* 0: 1 */
+    int64_t max_iter;  /* iterations of a step; 0: 20 */
+    int64_t max_eval;  /* calls of the closure in a step; 0: max_iter * 5 / 4 */
+    double tolerance_grad, tolerance_change; /* 0: 1e-7, 1e-9 */
+    int64_t history_size;                    /* 0: 100 */
+    bool strong_wolfe;                       /* a line search; without it steps have length lr */
+    bool maximize;
+} tn_lbfgs_args;
+TN_USE_RESULT TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line,
+                                               const tn_lbfgs_args *args);
+#define tn_lbfgs_new(...) TNI_CALL_AS(tn_lbfgs_new_at, tn_lbfgs_args, .params = __VA_ARGS__)
+TN_API void tn_lbfgs_free(tn_lbfgs *l);
+/* The loss before the step; NaN with an error, and then parameters may have moved. */
+TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
+                               tn_tensor *(*closure)(void *user), void *user);
+#define tn_lbfgs_step(l, closure, user) tn_lbfgs_step_at(__FILE__, __LINE__, l, closure, user)
+TN_API int64_t tn_lbfgs_evaluations(const tn_lbfgs *l); /* calls of the closure so far */
 
 TNI_EXTERN_C_END
 
@@ -3489,6 +3517,37 @@ typedef struct tn_nn_local_response_norm_forward_args {
     tn_tensor *input;
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
+
+/* LocalResponseNorm as Torch7 had it, for its old networks: the sums of squares are those of
+ * (size - 1) / 2 channels on each side, rounded down, and channel 0 stays in all sums that it has
+ * come into.
+ *   schema  CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> the same
+ *   example tn_nn_cross_map_lrn2d(5) */
+typedef struct tn_nn_cross_map_lrn2d_args {
+    double alpha, beta, k;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_nn_cross_map_lrn2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cross_map_lrn2d_at(const char *file, int line,
+    const tn_nn_cross_map_lrn2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cross_map_lrn2d(int64_t size, double alpha, double beta,
+    double k, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cross_map_lrn2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cross_map_lrn2d, \
+    .alpha = 0.0001, .beta = 0.75, .k = 1, .size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_cross_map_lrn2d_self {
+    tn_module base;
+    tn_nn_cross_map_lrn2d_args o;
+} tn_nn_cross_map_lrn2d_self;
+typedef struct tn_nn_cross_map_lrn2d_forward_args {
+    tn_tensor *input;
+} tn_nn_cross_map_lrn2d_forward_args;
+#define tn_nn_cross_map_lrn2d_forward(module, input) tn_forward(module, input)
 
 /* Normalises each group of channels of each sample.
  *   schema  GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *,
@@ -9578,6 +9637,37 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct cross_map_lrn2d_options {
+    typedef cross_map_lrn2d_options self_;
+    TNI_OPTION(double, alpha, 0.0001)
+    TNI_OPTION(double, beta, 0.75)
+    TNI_OPTION(double, k, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class cross_map_lrn2d : public detail::module_of<K, tn_nn_cross_map_lrn2d_self> {
+  public:
+    explicit cross_map_lrn2d(integer size, first_option<double> alpha = 0.0001, double beta = 0.75,
+        double k = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_cross_map_lrn2d_args a = {alpha.value, beta, k, dtype, device, size.value};
+        this->made(tn_nn_cross_map_lrn2d_at(at.file, at.line, &a));
+    }
+    explicit cross_map_lrn2d(integer size, cross_map_lrn2d_options o, site at = site::here()) {
+        const tn_nn_cross_map_lrn2d_args a = {o.alpha, o.beta, o.k, o.dtype, o.device, size.value};
+        this->made(tn_nn_cross_map_lrn2d_at(at.file, at.line, &a));
+    }
+    explicit cross_map_lrn2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "cross_map_lrn2d", at);
+    }
+};
+}
+typedef rows::cross_map_lrn2d<detail::as_objects> cross_map_lrn2d;
+}
+namespace nn {
 struct group_norm_options {
     typedef group_norm_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -12029,6 +12119,8 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cross_map_lrn2d(...) \
+    tn::nn::rows::cross_map_lrn2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad1d(...) \
@@ -12562,13 +12654,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 379378727eff is the hash of the chapters above: who includes this refers to a symbol of
+/* c954c245cfb9 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_379378727eff;
+TN_API const char tn_nn_layout_c954c245cfb9;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_379378727eff;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c954c245cfb9;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12586,7 +12678,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_379378727eff = 1;
+const char tn_nn_layout_c954c245cfb9 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -12836,6 +12928,14 @@ TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
     if (!tn_path_current()) tni_step_begin(s, file, line, "");
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
+
+/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
+#pragma GCC push_options
+#pragma GCC optimize("Os")
+#endif
 
 /* src/nn/option.c - a module's options as values of expressions: numbers, lists, and sizes written with them */
 
@@ -13554,6 +13654,12 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
     return tn_module_make(file, line, row, args.at);
 }
 
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
+#pragma GCC pop_options
+#undef TNI_COLD
+#endif
+
 /* src/nn/forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results */
 
 typedef struct expect_input {
@@ -13934,7 +14040,7 @@ TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
           .parts = "weight(out_features, in_features); bias(out_features) if bias",
           .takes = "input(*, in_features)",
           .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
-          .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
+          .forward = linear_forward, .sample = TNI_FOR_TESTS("3 4: (2,3) | 3 2 bias=False: (3)"))
 
 static bool bilinear_reset(tn_module *m) {
     TN_SELF(bilinear, s, m);
@@ -13957,7 +14063,7 @@ TN_MODULE(
     .call = "(Tensor input1, Tensor input2) -> Tensor",
     .takes = "input1(*, in1_features); input2(*, in2_features)",
     .repr = "in1_features=, in2_features=, out_features=, bias=", .reset = bilinear_reset,
-    .forward = bilinear_forward, .sample = "3 4 2: (2,3) (2,4) | 2 3 4 bias=False: (2) (3)")
+    .forward = bilinear_forward, .sample = TNI_FOR_TESTS("3 4 2: (2,3) (2,4) | 2 3 4 bias=False: (2) (3)"))
 
 static bool embedding_padding(int64_t *p, int64_t n) {
     const int64_t given = *p;
@@ -13996,7 +14102,7 @@ TN_MODULE(embedding,
           .parts = "weight(num_embeddings, embedding_dim)",
           .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
-          .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+          .sample = TNI_FOR_TESTS("10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5"))
 
 static bool embedding_bag_build(tn_module *m) {
     TN_SELF(embedding_bag, s, m);
@@ -14023,7 +14129,7 @@ TN_MODULE(embedding_bag,
           .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
           .build = embedding_bag_build, .reset = embedding_bag_reset,
           .forward = embedding_bag_forward,
-          .sample = "10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1")
+          .sample = TNI_FOR_TESTS("10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1"))
 
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
@@ -14042,7 +14148,7 @@ static bool dropout_forward(tn_mframe *f) {
 TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_dropout(.p = 0.1)"), .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
-          .sample = "p=0.5: (4,5)")
+          .sample = TNI_FOR_TESTS("p=0.5: (4,5)"))
 
 static tn_tensor *dropout_channels(tn_tensor *x, double p, bool training, bool inplace,
                                    int unbatched) {
@@ -14075,19 +14181,19 @@ TN_MODULE(dropout1d, "Dropout1d(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (N, C, L) or (C, L) -> the same",
                  .example = "tn_nn_dropout1d(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = dropout1d_build,
-          .forward = dropout1d_forward, .sample = "p=0.5: (4,5,2)")
+          .forward = dropout1d_forward, .sample = TNI_FOR_TESTS("p=0.5: (4,5,2)"))
 DROPOUT_ROW(dropout2d, 0)
 TN_MODULE(dropout2d, "Dropout2d(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (N, C, H, W) -> the same",
                  .example = "tn_nn_dropout2d(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = dropout2d_build,
-          .forward = dropout2d_forward, .sample = "p=0.5: (4,5,2,3)")
+          .forward = dropout2d_forward, .sample = TNI_FOR_TESTS("p=0.5: (4,5,2,3)"))
 DROPOUT_ROW(dropout3d, 4)
 TN_MODULE(dropout3d, "Dropout3d(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> the same",
                  .example = "tn_nn_dropout3d(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = dropout3d_build,
-          .forward = dropout3d_forward, .sample = "p=0.5: (3,4,2,1,2)")
+          .forward = dropout3d_forward, .sample = TNI_FOR_TESTS("p=0.5: (3,4,2,1,2)"))
 #undef DROPOUT_ROW
 
 #define DROPOUT_ROW(name)                                                                     \
@@ -14105,13 +14211,13 @@ DROPOUT_ROW(alpha_dropout)
 TN_MODULE(alpha_dropout, "AlphaDropout(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_alpha_dropout(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = alpha_dropout_build,
-          .forward = alpha_dropout_forward, .sample = "p=0.5: (4,5)")
+          .forward = alpha_dropout_forward, .sample = TNI_FOR_TESTS("p=0.5: (4,5)"))
 DROPOUT_ROW(feature_alpha_dropout)
 TN_MODULE(feature_alpha_dropout, "FeatureAlphaDropout(float p=0.5, bool inplace=False)",
           TN_DOC(.shapes = "input (N, C, *) -> the same",
                  .example = "tn_nn_feature_alpha_dropout(.p = 0.1)"),
           .draws = "p", .repr = "p=, inplace=", .build = feature_alpha_dropout_build,
-          .forward = feature_alpha_dropout_forward, .sample = "p=0.5: (4,5,2)")
+          .forward = feature_alpha_dropout_forward, .sample = TNI_FOR_TESTS("p=0.5: (4,5,2)"))
 #undef DROPOUT_ROW
 
 static bool identity_forward(tn_mframe *f) {
@@ -14121,7 +14227,7 @@ static bool identity_forward(tn_mframe *f) {
 }
 TN_MODULE(identity, "Identity()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_identity()"),
-          .forward = identity_forward, .sample = ": (2,3)")
+          .forward = identity_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
@@ -14136,51 +14242,15 @@ static bool flatten_forward(tn_mframe *f) {
 TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
           TN_DOC(.shapes = "input (N, *) -> (N, product)", .example = "tn_nn_flatten()"),
           .repr = "start_dim=, end_dim=", .forward = flatten_forward,
-          .sample = ": (2,3,4) | start_dim=0: (2,3)")
+          .sample = TNI_FOR_TESTS(": (2,3,4) | start_dim=0: (2,3)"))
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("Os")
 #endif
-
-/* src/nn/container.c - modules made of modules: Sequential, ModuleList */
-
-static bool container_build(tn_module *m, tn_modules given) {
-    for (int64_t i = 0; i < given.n; i++)
-        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
-    return true;
-}
-
-static bool sequential_build(tn_module *m) {
-    TN_SELF(sequential, s, m);
-    return container_build(m, s->o.modules);
-}
-static bool sequential_forward(tn_mframe *f) {
-    TN_FORWARD(sequential, s, a, f);
-    tn_tensor *x = a->input;
-    for (int i = 0; i < s->base.nparts && x; i++) {
-        tn_module *child = tn_part_child_of(&s->base, i);
-        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
-        if (x != a->input && y && y != x) tn_free(x);
-        x = y;
-    }
-    return (f->out[0] = x) != NULL;
-}
-TN_MODULE(sequential, "Sequential(Module[] modules)",
-          TN_DOC(.shapes = "input -> as the last child gives it",
-                 .example = "tn_module *m = tn_sequential(tn_nn_linear(4, 8), tn_nn_relu());"),
-          .build = sequential_build, .forward = sequential_forward)
-
-static bool module_list_build(tn_module *m) {
-    TN_SELF(module_list, s, m);
-    return container_build(m, s->o.modules);
-}
-TN_MODULE(module_list, "ModuleList(Module[] modules)",
-          TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
-                 .differs = "parameter modules: an empty list is written {}"),
-          .repr = "[]", .build = module_list_build)
 
 /* src/nn/memory.c - growing text, pointer maps: what the tree needs of memory, on tn_alloc */
 
@@ -14856,313 +14926,6 @@ TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_fi
     if (!c.error && c.at != c.end) c.error = "unexpected text after the expression";
     if (c.error) *error = c.error;
     return !c.error;
-}
-
-/* src/nn/tree.c - looking at a tree of modules: places of parts, paths, named lists */
-
-TN_PRIV void **tni_part_place(const tn_module *m, int i) {
-    tn_part *p = &m->part[i];
-    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
-}
-
-static bool tree_has(const tn_module *m, int i, bool child) {
-    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
-}
-TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
-    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
-}
-TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
-    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
-}
-
-static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
-                      int64_t *steps) {
-    if (root == m) {
-        if (to) to[at] = 0;
-        return true;
-    }
-    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
-        const tn_module *child = tn_part_child_of(root, i);
-        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
-        if (!child || (to && next >= room)) continue;
-        if (to && at > 0) to[at] = '.';
-        if (to) memcpy(to + next - n, root->part[i].name, n);
-        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
-    }
-    return false;
-}
-
-TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
-    int64_t steps = 1000000;
-    if (tree_find(root, m, to, room, 0, &steps)) return true;
-    to[0] = 0;
-    return false;
-}
-
-typedef struct tree_walk {
-    bool (*visit)(struct tree_walk *w, tn_module *m);
-    tni_buffer path;
-    tni_map seen;
-    bool once;
-    void *user;
-} tree_walk;
-
-static bool tree_enter(tree_walk *w, tn_module *m) {
-    int64_t before = w->path.n;
-    if (w->once) {
-        bool fresh;
-        if (!tni_map_at(&w->seen, m, &fresh)) return false;
-        if (!fresh) return true;
-    }
-    if (!w->visit(w, m)) return false;
-    for (int i = 0; i < m->nparts; i++) {
-        tn_module *child = tn_part_child_of(m, i);
-        if (!child) continue;
-        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
-        if (w->path.failed || !tree_enter(w, child)) return false;
-        w->path.n = before;
-    }
-    return true;
-}
-
-static bool tree_run(tree_walk *w, const tn_module *m) {
-    bool ok;
-    if (!tn_ok()) return false;
-    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
-    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
-    tni_map_free(&w->seen);
-    tni_buffer_free(&w->path);
-    return ok;
-}
-
-static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
-TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
-    tree_walk w = {
-        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
-    return !tree_run(&w, root);
-}
-
-typedef struct tree_visitor {
-    tn_module_visit visit;
-    void *user;
-} tree_visitor;
-static bool tree_call(tree_walk *w, tn_module *m) {
-    tree_visitor *v = (tree_visitor *)w->user;
-    if (!tni_buffer_add(&w->path, "", 1)) return false;
-    w->path.n--;
-    return v->visit(m, w->path.at, v->user);
-}
-TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
-                              void *user) {
-    tree_visitor v = {visit, user};
-    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
-    tni_step step;
-    bool ok = m && visit;
-    tni_place_begin(&step, file, line);
-    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
-    tni_step_end(&step);
-    return ok && tree_run(&w, m);
-}
-
-typedef struct tree_entry {
-    int64_t name;
-    tn_tensor *tensor;
-} tree_entry;
-typedef struct tree_collect {
-    tni_buffer names, entries;
-    tni_map tensors;
-    unsigned kinds;
-    bool twice;
-} tree_collect;
-
-static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
-    tree_entry e = {c->names.n, t};
-    bool fresh = true;
-    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
-    if (!fresh) return true;
-    tni_buffer_add(&c->names, w->path.at, w->path.n);
-    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
-    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
-    tni_buffer_add(&c->entries, &e, sizeof e);
-    return !c->names.failed && !c->entries.failed;
-}
-
-static bool tree_collect_parts(tree_walk *w, tn_module *m) {
-    tree_collect *c = (tree_collect *)w->user;
-    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < m->nparts; i++) {
-            tn_tensor *t = tn_part_tensor_of(m, i);
-            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
-            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
-        }
-    return true;
-}
-
-static tn_named_list tree_list(const tree_collect *c) {
-    tn_named_list list = {NULL, 0, 0, false};
-    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
-    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
-    char *names;
-    if (n == 0) return list;
-    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
-    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
-    list.n = list.at ? n : -1;
-    if (!list.at) return list;
-    names = (char *)(list.at + n);
-    memcpy(names, c->names.at, (size_t)c->names.n);
-    for (int64_t i = 0; i < n; i++) {
-        list.at[i].name = names + e[i].name;
-        list.at[i].tensor = e[i].tensor;
-    }
-    return list;
-}
-
-static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
-                                  bool twice) {
-    tn_named_list none = {NULL, -1, 0, false};
-    tree_collect c;
-    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
-    tni_step step;
-    tni_place_begin(&step, file, line);
-    memset(&c, 0, sizeof c);
-    c.kinds = kinds;
-    c.twice = twice;
-    w.user = &c;
-    if (tree_run(&w, m)) none = tree_list(&c);
-    tni_buffer_free(&c.names);
-    tni_buffer_free(&c.entries);
-    tni_map_free(&c.tensors);
-    tni_step_end(&step);
-    return none;
-}
-TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
-}
-TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
-}
-TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
-}
-TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
-    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
-}
-
-static int tree_part(const tn_module *m, const char *name, size_t n) {
-    for (int i = 0; i < m->nparts; i++)
-        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
-    return -1;
-}
-
-static const tn_module *tree_owner(const tn_module *m, const char **path) {
-    const char *dot;
-    while (m && (dot = strchr(*path, '.')) != NULL) {
-        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
-        *path = dot + 1;
-    }
-    return m;
-}
-
-TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
-                                     const char *path) {
-    const char *name = path ? path : "";
-    const tn_module *child = *name ? tree_owner(m, &name) : m;
-    tni_step step;
-    tni_step_begin(&step, file, line, m ? m->type : NULL);
-    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
-    if (!child) tni_nn_error(TN_INVALID, "module \"%s\" does not exist", path ? path : "");
-    tni_step_end(&step);
-    return (tn_module *)(uintptr_t)child;
-}
-
-TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
-                                      const char *path) {
-    const char *name = path ? path : "";
-    const tn_module *owner = tree_owner(m, &name);
-    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
-    tni_step step;
-    tni_step_begin(&step, file, line, m ? m->type : NULL);
-    if (!t) tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
-    tni_step_end(&step);
-    return t;
-}
-
-TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
-                             tn_tensor *t) {
-    const char *name = path ? path : "";
-    const tn_module *owner = tree_owner(m, &name);
-    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
-    void **at;
-    tni_step step;
-    if (!tn_ok()) return false;
-    if (i < 0 || owner->part[i].kind == TN_CHILD) {
-        tni_step_begin(&step, file, line, m ? m->type : NULL);
-        tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
-        tni_step_end(&step);
-        return false;
-    }
-    at = tni_part_place(owner, i);
-    if (*at == (void *)t) return true;
-    tni_step_begin(&step, file, line, m->type);
-    i = !t || tn_retain(t);
-    tni_step_end(&step);
-    if (!i) return false;
-    tn_release((tn_tensor *)*at);
-    *at = t;
-    return true;
-}
-
-TN_API void tn_module_train(tn_module *m, bool training) {
-    if (!m) return;
-    m->training = training;
-    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
-}
-
-TN_API void tn_module_zero_grad(tn_module *m) {
-    for (int i = 0; m && i < m->nparts; i++) {
-        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
-        tn_module_zero_grad(tn_part_child_of(m, i));
-    }
-}
-
-static bool tree_requires_grad(tn_module *m, bool requires_grad) {
-    for (int i = 0; i < m->nparts; i++) {
-        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
-        tn_module *child = tn_part_child_of(m, i);
-        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
-        if (child && !tree_requires_grad(child, requires_grad)) return false;
-    }
-    return true;
-}
-TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
-                                       bool requires_grad) {
-    tni_step step;
-    bool ok;
-    tni_place_begin(&step, file, line);
-    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
-    tni_step_end(&step);
-    return ok;
-}
-
-TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
-    tn_named_list list = tn_module_parameters_at(file, line, m);
-    tn_tensors none = {NULL, -1};
-    tn_tensor **at;
-    tni_step step;
-    if (list.n < 0) return none;
-    tni_place_begin(&step, file, line);
-    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
-    tni_step_end(&step);
-    if (at) {
-        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
-        m->parameters = at;
-        m->nparameters = list.n;
-        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
-        none = tn_tensors_of(at, list.n);
-    }
-    tn_named_free(list);
-    return none;
 }
 
 /* src/nn/state.c - changing all tensors of a tree at once: load, to, copy, and their files */
@@ -15843,6 +15606,364 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     return tn_nn_init_uniform_(bias, -bound, bound) != NULL;
 }
 
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
+#pragma GCC pop_options
+#undef TNI_COLD
+#endif
+
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
+#pragma GCC push_options
+#pragma GCC optimize("O1", "inline-small-functions")
+#endif
+
+/* src/nn/container.c - modules made of modules: Sequential, ModuleList */
+
+static bool container_build(tn_module *m, tn_modules given) {
+    for (int64_t i = 0; i < given.n; i++)
+        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
+    return true;
+}
+
+static bool sequential_build(tn_module *m) {
+    TN_SELF(sequential, s, m);
+    return container_build(m, s->o.modules);
+}
+static bool sequential_forward(tn_mframe *f) {
+    TN_FORWARD(sequential, s, a, f);
+    tn_tensor *x = a->input;
+    for (int i = 0; i < s->base.nparts && x; i++) {
+        tn_module *child = tn_part_child_of(&s->base, i);
+        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
+        if (x != a->input && y && y != x) tn_free(x);
+        x = y;
+    }
+    return (f->out[0] = x) != NULL;
+}
+TN_MODULE(sequential, "Sequential(Module[] modules)",
+          TN_DOC(.shapes = "input -> as the last child gives it",
+                 .example = "tn_module *m = tn_sequential(tn_nn_linear(4, 8), tn_nn_relu());"),
+          .build = sequential_build, .forward = sequential_forward)
+
+static bool module_list_build(tn_module *m) {
+    TN_SELF(module_list, s, m);
+    return container_build(m, s->o.modules);
+}
+TN_MODULE(module_list, "ModuleList(Module[] modules)",
+          TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
+                 .differs = "parameter modules: an empty list is written {}"),
+          .repr = "[]", .build = module_list_build)
+
+/* src/nn/tree.c - looking at a tree of modules: places of parts, paths, named lists */
+
+TN_PRIV void **tni_part_place(const tn_module *m, int i) {
+    tn_part *p = &m->part[i];
+    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
+}
+
+static bool tree_has(const tn_module *m, int i, bool child) {
+    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
+}
+TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
+    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
+}
+TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
+    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
+}
+
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
+                      int64_t *steps) {
+    if (root == m) {
+        if (to) to[at] = 0;
+        return true;
+    }
+    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
+        const tn_module *child = tn_part_child_of(root, i);
+        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
+        if (!child || (to && next >= room)) continue;
+        if (to && at > 0) to[at] = '.';
+        if (to) memcpy(to + next - n, root->part[i].name, n);
+        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
+    }
+    return false;
+}
+
+TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
+    int64_t steps = 1000000;
+    if (tree_find(root, m, to, room, 0, &steps)) return true;
+    to[0] = 0;
+    return false;
+}
+
+typedef struct tree_walk {
+    bool (*visit)(struct tree_walk *w, tn_module *m);
+    tni_buffer path;
+    tni_map seen;
+    bool once;
+    void *user;
+} tree_walk;
+
+static bool tree_enter(tree_walk *w, tn_module *m) {
+    int64_t before = w->path.n;
+    if (w->once) {
+        bool fresh;
+        if (!tni_map_at(&w->seen, m, &fresh)) return false;
+        if (!fresh) return true;
+    }
+    if (!w->visit(w, m)) return false;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (!child) continue;
+        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
+        if (w->path.failed || !tree_enter(w, child)) return false;
+        w->path.n = before;
+    }
+    return true;
+}
+
+static bool tree_run(tree_walk *w, const tn_module *m) {
+    bool ok;
+    if (!tn_ok()) return false;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
+    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
+    tni_map_free(&w->seen);
+    tni_buffer_free(&w->path);
+    return ok;
+}
+
+static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
+TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
+    tree_walk w = {
+        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    return !tree_run(&w, root);
+}
+
+typedef struct tree_visitor {
+    tn_module_visit visit;
+    void *user;
+} tree_visitor;
+static bool tree_call(tree_walk *w, tn_module *m) {
+    tree_visitor *v = (tree_visitor *)w->user;
+    if (!tni_buffer_add(&w->path, "", 1)) return false;
+    w->path.n--;
+    return v->visit(m, w->path.at, v->user);
+}
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user) {
+    tree_visitor v = {visit, user};
+    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
+    tni_step step;
+    bool ok = m && visit;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
+    tni_step_end(&step);
+    return ok && tree_run(&w, m);
+}
+
+typedef struct tree_entry {
+    int64_t name;
+    tn_tensor *tensor;
+} tree_entry;
+typedef struct tree_collect {
+    tni_buffer names, entries;
+    tni_map tensors;
+    unsigned kinds;
+    bool twice;
+} tree_collect;
+
+static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
+    tree_entry e = {c->names.n, t};
+    bool fresh = true;
+    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
+    if (!fresh) return true;
+    tni_buffer_add(&c->names, w->path.at, w->path.n);
+    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
+    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
+    tni_buffer_add(&c->entries, &e, sizeof e);
+    return !c->names.failed && !c->entries.failed;
+}
+
+static bool tree_collect_parts(tree_walk *w, tn_module *m) {
+    tree_collect *c = (tree_collect *)w->user;
+    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < m->nparts; i++) {
+            tn_tensor *t = tn_part_tensor_of(m, i);
+            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
+            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
+        }
+    return true;
+}
+
+static tn_named_list tree_list(const tree_collect *c) {
+    tn_named_list list = {NULL, 0, 0, false};
+    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
+    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
+    char *names;
+    if (n == 0) return list;
+    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
+    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
+    list.n = list.at ? n : -1;
+    if (!list.at) return list;
+    names = (char *)(list.at + n);
+    memcpy(names, c->names.at, (size_t)c->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = names + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    return list;
+}
+
+static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
+                                  bool twice) {
+    tn_named_list none = {NULL, -1, 0, false};
+    tree_collect c;
+    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    memset(&c, 0, sizeof c);
+    c.kinds = kinds;
+    c.twice = twice;
+    w.user = &c;
+    if (tree_run(&w, m)) none = tree_list(&c);
+    tni_buffer_free(&c.names);
+    tni_buffer_free(&c.entries);
+    tni_map_free(&c.tensors);
+    tni_step_end(&step);
+    return none;
+}
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
+}
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+}
+TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
+    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+
+static int tree_part(const tn_module *m, const char *name, size_t n) {
+    for (int i = 0; i < m->nparts; i++)
+        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
+    return -1;
+}
+
+static const tn_module *tree_owner(const tn_module *m, const char **path) {
+    const char *dot;
+    while (m && (dot = strchr(*path, '.')) != NULL) {
+        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
+        *path = dot + 1;
+    }
+    return m;
+}
+
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
+                                     const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *child = *name ? tree_owner(m, &name) : m;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
+    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
+    if (!child) tni_nn_error(TN_INVALID, "module \"%s\" does not exist", path ? path : "");
+    tni_step_end(&step);
+    return (tn_module *)(uintptr_t)child;
+}
+
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
+                                      const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
+    if (!t) tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
+    tni_step_end(&step);
+    return t;
+}
+
+TN_API bool tn_module_set_tensor_at(const char *file, int line, tn_module *m, const char *path,
+                             tn_tensor *t) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
+    void **at;
+    tni_step step;
+    if (!tn_ok()) return false;
+    if (i < 0 || owner->part[i].kind == TN_CHILD) {
+        tni_step_begin(&step, file, line, m ? m->type : NULL);
+        tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
+        tni_step_end(&step);
+        return false;
+    }
+    at = tni_part_place(owner, i);
+    if (*at == (void *)t) return true;
+    tni_step_begin(&step, file, line, m->type);
+    i = !t || tn_retain(t);
+    tni_step_end(&step);
+    if (!i) return false;
+    tn_release((tn_tensor *)*at);
+    *at = t;
+    return true;
+}
+
+TN_API void tn_module_train(tn_module *m, bool training) {
+    if (!m) return;
+    m->training = training;
+    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
+}
+
+TN_API void tn_module_zero_grad(tn_module *m) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
+        tn_module_zero_grad(tn_part_child_of(m, i));
+    }
+}
+
+static bool tree_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; i < m->nparts; i++) {
+        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
+        tn_module *child = tn_part_child_of(m, i);
+        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
+        if (child && !tree_requires_grad(child, requires_grad)) return false;
+    }
+    return true;
+}
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad) {
+    tni_step step;
+    bool ok;
+    tni_place_begin(&step, file, line);
+    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    tn_named_list list = tn_module_parameters_at(file, line, m);
+    tn_tensors none = {NULL, -1};
+    tn_tensor **at;
+    tni_step step;
+    if (list.n < 0) return none;
+    tni_place_begin(&step, file, line);
+    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    tni_step_end(&step);
+    if (at) {
+        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
+        m->parameters = at;
+        m->nparameters = list.n;
+        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
+        none = tn_tensors_of(at, list.n);
+    }
+    tn_named_free(list);
+    return none;
+}
+
 /* src/nn/activation.c - pointwise functions and softmax as modules: one operator each, and PReLU's slopes as the only part */
 
 #define ACTIVATION_FORWARD(name, ...)               \
@@ -15856,7 +15977,7 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
 ACTIVATION_FORWARD(relu, s->o.inplace ? tnp_relu_(x) : tnp_relu(x))
 TN_MODULE(relu, "ReLU(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_relu()"),
-          .repr = "?inplace=", .forward = relu_forward, .sample = ": (2,3)")
+          .repr = "?inplace=", .forward = relu_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope)
                                             : tnp_leaky_relu(x, s->o.negative_slope))
@@ -15864,7 +15985,7 @@ TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)"
           TN_DOC(.shapes = "input (*) -> (*)",
                  .example = "tn_nn_leaky_relu(.negative_slope = 0.2)"),
           .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
-          .sample = ": (2,3) | negative_slope=0.2: (3)")
+          .sample = TNI_FOR_TESTS(": (2,3) | negative_slope=0.2: (3)"))
 
 static bool prelu_reset(tn_module *m) {
     TN_SELF(prelu, s, m);
@@ -15875,52 +15996,52 @@ TN_MODULE(prelu, "PReLU(int num_parameters=1, float init=0.25)",
           TN_DOC(.shapes = "input (N, num_parameters, *) -> the same, or (*) -> (*)",
                  .example = "tn_nn_prelu(.num_parameters = 8)"),
           .parts = "weight(num_parameters)", .repr = "num_parameters=", .reset = prelu_reset,
-          .forward = prelu_forward, .sample = ": (2,3) | 3 init=0.1: (2,3,4) | 3: (2,3)")
+          .forward = prelu_forward, .sample = TNI_FOR_TESTS(": (2,3) | 3 init=0.1: (2,3,4) | 3: (2,3)"))
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
 TN_MODULE(gelu, "GELU(Approximate approximate=none)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_gelu()"),
           .repr = "approximate='=", .forward = gelu_forward,
-          .sample = ": (2,3) | approximate=tanh: (3)")
+          .sample = TNI_FOR_TESTS(": (2,3) | approximate=tanh: (3)"))
 
 ACTIVATION_FORWARD(silu, s->o.inplace ? tnp_silu_(x) : tnp_silu(x))
 TN_MODULE(silu, "SiLU(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_silu()"),
-          .repr = "?inplace=", .forward = silu_forward, .sample = ": (2,3)")
+          .repr = "?inplace=", .forward = silu_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(sigmoid, tnp_sigmoid(x))
 TN_MODULE(sigmoid, "Sigmoid()", TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_sigmoid()"),
-          .forward = sigmoid_forward, .sample = ": (2,3)")
+          .forward = sigmoid_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(tanh, tnp_tanh(x))
 TN_MODULE(tanh, "Tanh()", TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_tanh()"),
-          .forward = tanh_forward, .sample = ": (2,3)")
+          .forward = tanh_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(softplus, tnp_softplus(x, s->o.beta, s->o.threshold))
 TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softplus()"),
-          .repr = "beta=, threshold=", .forward = softplus_forward, .sample = ": (2,3)")
+          .repr = "beta=, threshold=", .forward = softplus_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(softsign, tnp_softsign(x))
 TN_MODULE(softsign, "Softsign()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softsign()"),
-          .forward = softsign_forward, .sample = ": (2,3)")
+          .forward = softsign_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(elu, s->o.inplace ? tnp_elu_(x, s->o.alpha, 1, 1) : tnp_elu(x, s->o.alpha, 1, 1))
 TN_MODULE(elu, "ELU(float alpha=1.0, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_elu(.alpha = 0.5)"),
-          .repr = "alpha=, ?inplace=", .forward = elu_forward, .sample = ": (2,3) | alpha=0.5: (3)")
+          .repr = "alpha=, ?inplace=", .forward = elu_forward, .sample = TNI_FOR_TESTS(": (2,3) | alpha=0.5: (3)"))
 
 ACTIVATION_FORWARD(celu, s->o.inplace ? tnp_celu_(x, s->o.alpha) : tnp_celu(x, s->o.alpha))
 TN_MODULE(celu, "CELU(float alpha=1.0, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_celu(.alpha = 0.5)"),
           .repr = "alpha=, ?inplace=", .forward = celu_forward,
-          .sample = ": (2,3) | alpha=0.5: (3)")
+          .sample = TNI_FOR_TESTS(": (2,3) | alpha=0.5: (3)"))
 
 ACTIVATION_FORWARD(selu, s->o.inplace ? tnp_selu_(x) : tnp_selu(x))
 TN_MODULE(selu, "SELU(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_selu()"),
-          .repr = "?inplace=", .forward = selu_forward, .sample = ": (2,3)")
+          .repr = "?inplace=", .forward = selu_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(rrelu, s->o.inplace
                               ? tnp_rrelu_(x, s->o.lower, s->o.upper, s->base.training, NULL)
@@ -15928,32 +16049,32 @@ ACTIVATION_FORWARD(rrelu, s->o.inplace
 TN_MODULE(rrelu, "RReLU(float lower=0.125, float upper=0.3333333333333333, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_rrelu()"), .draws = "upper",
           .repr = "lower=, upper=, ?inplace=", .forward = rrelu_forward,
-          .sample = ": (2,3) | lower=0.25 upper=0.5: (4,5)")
+          .sample = TNI_FOR_TESTS(": (2,3) | lower=0.25 upper=0.5: (4,5)"))
 
 ACTIVATION_FORWARD(mish, s->o.inplace ? tnp_mish_(x) : tnp_mish(x))
 TN_MODULE(mish, "Mish(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_mish()"),
-          .repr = "?inplace=", .forward = mish_forward, .sample = ": (2,3)")
+          .repr = "?inplace=", .forward = mish_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(log_sigmoid, tnp_log_sigmoid(x))
 TN_MODULE(log_sigmoid, "LogSigmoid()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_log_sigmoid()"),
-          .forward = log_sigmoid_forward, .sample = ": (2,3)")
+          .forward = log_sigmoid_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(tanhshrink, tnp_tanhshrink(x))
 TN_MODULE(tanhshrink, "Tanhshrink()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_tanhshrink()"),
-          .forward = tanhshrink_forward, .sample = ": (2,3)")
+          .forward = tanhshrink_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(glu, tnp_glu(x, s->o.dim))
 TN_MODULE(glu, "GLU(int dim=-1)",
           TN_DOC(.shapes = "input (*, 2 n, *) -> (*, n, *)", .example = "tn_nn_glu(.dim = 1)"),
-          .repr = "dim=", .forward = glu_forward, .sample = ": (2,6) | dim=1: (2,4,3)")
+          .repr = "dim=", .forward = glu_forward, .sample = TNI_FOR_TESTS(": (2,6) | dim=1: (2,4,3)"))
 
 ACTIVATION_FORWARD(relu6, s->o.inplace ? tnp_hardtanh_(x, 0, 6) : tnp_hardtanh(x, 0, 6))
 TN_MODULE(relu6, "ReLU6(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_relu6()"),
-          .repr = "?inplace=", .forward = relu6_forward, .sample = ": (2,3)")
+          .repr = "?inplace=", .forward = relu6_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 static bool hardtanh_build(tn_module *m) {
     TN_SELF(hardtanh, s, m);
@@ -15966,27 +16087,27 @@ ACTIVATION_FORWARD(hardtanh, s->o.inplace ? tnp_hardtanh_(x, s->o.min_val, s->o.
 TN_MODULE(hardtanh, "Hardtanh(float min_val=-1.0, float max_val=1.0, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardtanh(.max_val = 2)"),
           .repr = "min_val=, max_val=, ?inplace=", .build = hardtanh_build,
-          .forward = hardtanh_forward, .sample = ": (2,3) | min_val=-0.25 max_val=0.5: (3)")
+          .forward = hardtanh_forward, .sample = TNI_FOR_TESTS(": (2,3) | min_val=-0.25 max_val=0.5: (3)"))
 
 ACTIVATION_FORWARD(hardsigmoid, s->o.inplace ? tnp_hardsigmoid_(x) : tnp_hardsigmoid(x))
 TN_MODULE(hardsigmoid, "Hardsigmoid(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardsigmoid()"),
-          .forward = hardsigmoid_forward, .sample = ": (2,3)")
+          .forward = hardsigmoid_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(hardswish, s->o.inplace ? tnp_hardswish_(x) : tnp_hardswish(x))
 TN_MODULE(hardswish, "Hardswish(bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardswish()"),
-          .forward = hardswish_forward, .sample = ": (2,3)")
+          .forward = hardswish_forward, .sample = TNI_FOR_TESTS(": (2,3)"))
 
 ACTIVATION_FORWARD(hardshrink, tnp_hardshrink(x, s->o.lambd))
 TN_MODULE(hardshrink, "Hardshrink(float lambd=0.5)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_hardshrink(.lambd = 1)"),
-          .repr = "lambd", .forward = hardshrink_forward, .sample = ": (2,3) | 0.25: (3)")
+          .repr = "lambd", .forward = hardshrink_forward, .sample = TNI_FOR_TESTS(": (2,3) | 0.25: (3)"))
 
 ACTIVATION_FORWARD(softshrink, tnp_softshrink(x, s->o.lambd))
 TN_MODULE(softshrink, "Softshrink(float lambd=0.5)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softshrink(.lambd = 1)"),
-          .repr = "lambd", .forward = softshrink_forward, .sample = ": (2,3) | 0.25: (3)")
+          .repr = "lambd", .forward = softshrink_forward, .sample = TNI_FOR_TESTS(": (2,3) | 0.25: (3)"))
 
 ACTIVATION_FORWARD(threshold,
                    s->o.inplace ? tnp_threshold_(x, tn_float(s->o.threshold), tn_float(s->o.value))
@@ -15994,7 +16115,7 @@ ACTIVATION_FORWARD(threshold,
 TN_MODULE(threshold, "Threshold(float threshold, float value, bool inplace=False)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_threshold(0.1, 20)"),
           .repr = "threshold=, value=, ?inplace=", .forward = threshold_forward,
-          .sample = "0.1 2.0: (2,3) | -0.25 0.5: (3)")
+          .sample = TNI_FOR_TESTS("0.1 2.0: (2,3) | -0.25 0.5: (3)"))
 
 static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
     int n = tn_ndim(x);
@@ -16003,17 +16124,17 @@ static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
 ACTIVATION_FORWARD(softmax, tnp_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
 TN_MODULE(softmax, "Softmax(int? dim=None)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softmax(.dim = 1)"),
-          .repr = "dim=", .forward = softmax_forward, .sample = "dim=1: (2,3) | : (4)")
+          .repr = "dim=", .forward = softmax_forward, .sample = TNI_FOR_TESTS("dim=1: (2,3) | : (4)"))
 
 ACTIVATION_FORWARD(log_softmax, tnp_log_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
 TN_MODULE(log_softmax, "LogSoftmax(int? dim=None)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_log_softmax(.dim = 1)"),
-          .repr = "dim=", .forward = log_softmax_forward, .sample = "dim=1: (2,3)")
+          .repr = "dim=", .forward = log_softmax_forward, .sample = TNI_FOR_TESTS("dim=1: (2,3)"))
 
 ACTIVATION_FORWARD(softmin, tnp_softmax(tnp_neg(x), activation_dim(x, s->o.dim), TN_NO_DTYPE))
 TN_MODULE(softmin, "Softmin(int? dim=None)",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softmin(.dim = 1)"),
-          .repr = "dim=", .forward = softmin_forward, .sample = "dim=1: (2,3) | : (4)")
+          .repr = "dim=", .forward = softmin_forward, .sample = TNI_FOR_TESTS("dim=1: (2,3) | : (4)"))
 
 static bool softmax2d_forward(tn_mframe *f) {
     TN_FORWARD(softmax2d, s, a, f);
@@ -16027,7 +16148,7 @@ static bool softmax2d_forward(tn_mframe *f) {
 TN_MODULE(softmax2d, "Softmax2d()",
           TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> the same",
                  .example = "tn_nn_softmax2d()"),
-          .forward = softmax2d_forward, .sample = ": (2,3,2,2) | : (3,2,2)")
+          .forward = softmax2d_forward, .sample = TNI_FOR_TESTS(": (2,3,2,2) | : (3,2,2)"))
 
 #undef ACTIVATION_FORWARD
 
@@ -16272,8 +16393,8 @@ TN_MODULE(
     .call = "(Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool "
             "is_causal=False) -> Tensor",
     .takes = "src(*, d_model)", .draws = "dropout", .forward = transformer_encoder_layer_forward,
-    .sample = "4 2 6 0.0: (3,2,4) | 4 2 6 0.0 norm_first=True activation=gelu batch_first=True: "
-              "(2,3,4) (3,3)")
+    .sample = TNI_FOR_TESTS("4 2 6 0.0: (3,2,4) | 4 2 6 0.0 norm_first=True activation=gelu batch_first=True: "
+              "(2,3,4) (3,3)"))
 
 static bool transformer_decoder_layer_forward(tn_mframe *f) {
     TN_FORWARD(transformer_decoder_layer, s, a, f);
@@ -16315,8 +16436,8 @@ TN_MODULE(
             "tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
     .takes = "tgt(*, d_model); memory(*, d_model)", .draws = "dropout",
     .forward = transformer_decoder_layer_forward,
-    .sample = "4 2 6 0.0: (3,2,4) (5,2,4) | 4 2 6 0.0 norm_first=True activation=gelu "
-              "batch_first=True: (2,3,4) (2,5,4)")
+    .sample = TNI_FOR_TESTS("4 2 6 0.0: (3,2,4) (5,2,4) | 4 2 6 0.0 norm_first=True activation=gelu "
+              "batch_first=True: (2,3,4) (2,5,4)"))
 
 /* src/nn/conv.c - convolutions and transposed ones over lines, images and volumes */
 
@@ -16327,7 +16448,9 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, bool mo
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)in, (long long)out, (long long)groups);
     return mode_fits ||
-           tni_nn_error(TN_INVALID, "padding_mode: a transposed convolution has zeros alone");
+           tni_nn_error(TN_INVALID, TNI_IF(padding_mode,
+                                           "padding_mode: a transposed convolution has zeros alone",
+                                           "padding_mode is not in this build, but for zeros"));
 }
 static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_ints *padding) {
     static const char *const words[] = {"reflect", "replicate", "circular"};
@@ -16340,24 +16463,26 @@ static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_i
     return tnp_pad(x, tn_ints_of(sides, 2 * dims), words[mode - TN_PADDING_MODE_REFLECT],
                    TN_NO_FLOAT);
 }
-#define CONV_MODULE(name, last)                                                            \
-    static bool name##_build(tn_module *m) {                                               \
-        TN_SELF(name, s, m);                                                               \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,       \
-                                   (int)s->o.padding_mode <= (int)TN_PADDING_MODE_##last); \
-    }                                                                                      \
-    static bool name##_reset(tn_module *m) {                                               \
-        TN_SELF(name, s, m);                                                               \
-        return tni_init_affine(s->weight, s->bias);                                        \
+#define CONV_MODULE(name, last)                                                               \
+    static bool name##_build(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,          \
+                                   (int)s->o.padding_mode <=                                  \
+                                       TNI_IF(padding_mode, (int)TN_PADDING_MODE_##last, 0)); \
+    }                                                                                         \
+    static bool name##_reset(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return tni_init_affine(s->weight, s->bias);                                           \
     }
-#define CONV_MODULE_FORWARD(name, dims)                                                          \
-    static bool name##_forward(tn_mframe *f) {                                                   \
-        TN_FORWARD(name, s, a, f);                                                               \
-        tn_ints padding = s->o.padding;                                                          \
-        tn_tensor *x = conv_padded(a->input, s->o.padding_mode, dims, &padding);                 \
-        f->out[0] =                                                                              \
-            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups); \
-        return f->out[0] != NULL;                                                                \
+#define CONV_MODULE_FORWARD(name, dims)                                                            \
+    static bool name##_forward(tn_mframe *f) {                                                     \
+        TN_FORWARD(name, s, a, f);                                                                 \
+        tn_ints padding = s->o.padding;                                                            \
+        tn_tensor *x = TNI_IF(padding_mode,                                                        \
+                              conv_padded(a->input, s->o.padding_mode, dims, &padding), a->input); \
+        f->out[0] =                                                                                \
+            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups);   \
+        return f->out[0] != NULL;                                                                  \
     }
 
 CONV_MODULE(conv1d, CIRCULAR)
@@ -16374,8 +16499,8 @@ TN_MODULE(
     .repr = "in_channels, out_channels, kernel_size[1]=, stride[1]=, ?padding[1]=, ?dilation[1]=, "
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv1d_build, .reset = conv1d_reset, .forward = conv1d_forward,
-    .sample = "2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6) | "
-              "2 2 [3] padding=[2] padding_mode=circular: (2,2,4)")
+    .sample = TNI_FOR_TESTS("2 3 [3]: (2,2,7) | 4 6 [2] stride=[2] padding=[1] groups=2 bias=False: (1,4,6) | "
+              "2 2 [3] padding=[2] padding_mode=circular: (2,2,4)"))
 
 CONV_MODULE(conv2d, CIRCULAR)
 CONV_MODULE_FORWARD(conv2d, 2)
@@ -16410,8 +16535,8 @@ TN_MODULE(
     .repr = "in_channels, out_channels, kernel_size[3]=, stride[3]=, ?padding[3]=, ?dilation[3]=, "
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv3d_build, .reset = conv3d_reset, .forward = conv3d_forward,
-    .sample = "2 3 [2]: (1,2,3,4,3) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
-              "(1,2,3,4,3)")
+    .sample = TNI_FOR_TESTS("2 3 [2]: (1,2,3,4,3) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
+              "(1,2,3,4,3)"))
 #undef CONV_MODULE_FORWARD
 
 typedef struct conv_to {
@@ -16472,8 +16597,8 @@ TN_MODULE(
             "?output_padding[1]=, ?groups=, ?bias=, ?padding_mode=",
     .build = conv_transpose1d_build, .reset = conv_transpose1d_reset,
     .forward = conv_transpose1d_forward,
-    .sample = "2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
-              "bias=False: (1,4,5)")
+    .sample = TNI_FOR_TESTS("2 3 [3]: (2,2,4) | 4 6 [2] stride=[2] padding=[1] output_padding=[1] groups=2 "
+              "bias=False: (1,4,5)"))
 
 CONV_MODULE(conv_transpose2d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose2d, 2)
@@ -16492,8 +16617,8 @@ TN_MODULE(
             "?output_padding[2]=, ?groups=, ?bias=, ?padding_mode=",
     .build = conv_transpose2d_build, .reset = conv_transpose2d_reset,
     .forward = conv_transpose2d_forward,
-    .sample = "2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
-              "groups=2 bias=False: (1,4,3,3)")
+    .sample = TNI_FOR_TESTS("2 3 [3]: (2,2,3,4) | 4 6 [3,2] stride=[2] padding=[1,0] output_padding=[1,0] "
+              "groups=2 bias=False: (1,4,3,3)"))
 
 CONV_MODULE(conv_transpose3d, ZEROS)
 CONV_TRANSPOSE_FORWARD(conv_transpose3d, 3)
@@ -16513,8 +16638,8 @@ TN_MODULE(
             "?output_padding[3]=, ?groups=, ?bias=, ?padding_mode=",
     .build = conv_transpose3d_build, .reset = conv_transpose3d_reset,
     .forward = conv_transpose3d_forward,
-    .sample = "2 3 [2]: (1,2,2,3,2) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
-              "(1,2,3,2,3)")
+    .sample = TNI_FOR_TESTS("2 3 [2]: (1,2,2,3,2) | 2 4 [2,1,3] stride=[2] padding=[1,0,1] groups=2 bias=False: "
+              "(1,2,3,2,3)"))
 #undef CONV_MODULE
 #undef CONV_TRANSPOSE_FORWARD
 
@@ -16528,7 +16653,7 @@ TN_MODULE(cosine_similarity, "CosineSimilarity(int dim=1, float eps=1e-08)",
           TN_DOC(.shapes = "x1, x2 (*), broadcast together -> (*) without dim",
                  .example = "tn_nn_cosine_similarity(.dim = -1)"),
           .call = "(Tensor x1, Tensor x2) -> Tensor", .forward = cosine_similarity_forward,
-          .sample = ": (4,3) (4,3) | 0 0.1: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (4,3) (4,3) | 0 0.1: (4) (4)"))
 
 static bool pairwise_distance_forward(tn_mframe *f) {
     TN_FORWARD(pairwise_distance, s, a, f);
@@ -16539,7 +16664,7 @@ TN_MODULE(pairwise_distance, "PairwiseDistance(float p=2.0, float eps=1e-06, boo
           TN_DOC(.shapes = "x1, x2 (*, D), broadcast together -> (*), or (*, 1) with keepdim",
                  .example = "tn_nn_pairwise_distance(.p = 1)"),
           .call = "(Tensor x1, Tensor x2) -> Tensor", .forward = pairwise_distance_forward,
-          .sample = ": (4,3) (4,3) | 1 0.0 True: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (4,3) (4,3) | 1 0.0 True: (4) (4)"))
 
 /* src/nn/fold.c - windows of images as columns, and columns as images */
 
@@ -16553,7 +16678,7 @@ TN_MODULE(unfold,
           TN_DOC(.shapes = "input (N, C, H, W) -> (N, C kH kW, L), L windows",
                  .example = "tn_nn_unfold(TN_DIMS(3), .padding = TN_DIMS(1))"),
           .repr = "kernel_size=, dilation=, padding=, stride=", .forward = unfold_forward,
-          .sample = "[2]: (2,3,4,5) | [3,2] dilation=[2,1] padding=[1] stride=[2]: (2,6,5)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,4,5) | [3,2] dilation=[2,1] padding=[1] stride=[2]: (2,6,5)"))
 
 static bool fold_forward(tn_mframe *f) {
     TN_FORWARD(fold, s, a, f);
@@ -16568,8 +16693,8 @@ TN_MODULE(fold,
                  .example = "tn_nn_fold(TN_DIMS(4, 5), TN_DIMS(2))"),
           .repr = "output_size=, kernel_size=, dilation=, padding=, stride=",
           .forward = fold_forward,
-          .sample = "[4,5] [2]: (2,12,12) | [6,5] [3,2] dilation=[2,1] padding=[1] stride=[2]: "
-                    "(6,9)")
+          .sample = TNI_FOR_TESTS("[4,5] [2]: (2,12,12) | [6,5] [3,2] dilation=[2,1] padding=[1] stride=[2]: "
+                    "(6,9)"))
 
 /* src/nn/pad.c - borders around lines, images and volumes */
 
@@ -16591,7 +16716,7 @@ TN_MODULE(constant_pad1d, "ConstantPad1d(int[2] padding, float value)",
           TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
                  .example = "tn_nn_constant_pad1d(TN_DIMS(1), 2)"),
           .repr = "padding[2]=, value=", .forward = constant_pad1d_forward,
-          .sample = "[2] 0.5: (2,3,5) | [1,-2] 0.5: (3,4)")
+          .sample = TNI_FOR_TESTS("[2] 0.5: (2,3,5) | [1,-2] 0.5: (3,4)"))
 
 PADDING_MODULE(constant_pad2d, 4, "constant", TN_SOME(s->o.value))
 TN_MODULE(
@@ -16600,7 +16725,7 @@ TN_MODULE(
                "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
            .example = "tn_nn_constant_pad2d(TN_DIMS(1, 1, 2, 2), 2)"),
     .repr = "padding[4]=, value=", .forward = constant_pad2d_forward,
-    .sample = "[1] 0.5: (2,3,3,4) | [1,0,-1,2] 0.5: (3,4,2)")
+    .sample = TNI_FOR_TESTS("[1] 0.5: (2,3,3,4) | [1,0,-1,2] 0.5: (3,4,2)"))
 
 PADDING_MODULE(constant_pad3d, 6, "constant", TN_SOME(s->o.value))
 TN_MODULE(constant_pad3d, "ConstantPad3d(int[6] padding, float value)",
@@ -16608,14 +16733,14 @@ TN_MODULE(constant_pad3d, "ConstantPad3d(int[6] padding, float value)",
                            "+ W + padding[1])",
                  .example = "tn_nn_constant_pad3d(TN_DIMS(1), 2)"),
           .repr = "padding[6]=, value=", .forward = constant_pad3d_forward,
-          .sample = "[1] 0.5: (1,2,2,3,2) | [1,0,-1,1,0,1] 0.5: (2,2,3,4)")
+          .sample = TNI_FOR_TESTS("[1] 0.5: (1,2,2,3,2) | [1,0,-1,1,0,1] 0.5: (2,2,3,4)"))
 
 PADDING_MODULE(zero_pad1d, 2, "constant", TN_NO_FLOAT)
 TN_MODULE(zero_pad1d, "ZeroPad1d(int[2] padding)",
           TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
                  .example = "tn_nn_zero_pad1d(TN_DIMS(1))"),
           .repr = "padding[2]", .forward = zero_pad1d_forward,
-          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,5) | [1,-2]: (3,4)"))
 
 PADDING_MODULE(zero_pad2d, 4, "constant", TN_NO_FLOAT)
 TN_MODULE(
@@ -16624,7 +16749,7 @@ TN_MODULE(
                "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
            .example = "tn_nn_zero_pad2d(TN_DIMS(1, 1, 2, 2))"),
     .repr = "padding[4]", .forward = zero_pad2d_forward,
-    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+    .sample = TNI_FOR_TESTS("[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)"))
 
 PADDING_MODULE(zero_pad3d, 6, "constant", TN_NO_FLOAT)
 TN_MODULE(zero_pad3d, "ZeroPad3d(int[6] padding)",
@@ -16632,14 +16757,14 @@ TN_MODULE(zero_pad3d, "ZeroPad3d(int[6] padding)",
                            "+ W + padding[1])",
                  .example = "tn_nn_zero_pad3d(TN_DIMS(1))"),
           .repr = "padding[6]", .forward = zero_pad3d_forward,
-          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)"))
 
 PADDING_MODULE(reflection_pad1d, 2, "reflect", TN_NO_FLOAT)
 TN_MODULE(reflection_pad1d, "ReflectionPad1d(int[2] padding)",
           TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
                  .example = "tn_nn_reflection_pad1d(TN_DIMS(1))"),
           .repr = "padding[2]", .forward = reflection_pad1d_forward,
-          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,5) | [1,-2]: (3,4)"))
 
 PADDING_MODULE(reflection_pad2d, 4, "reflect", TN_NO_FLOAT)
 TN_MODULE(
@@ -16648,7 +16773,7 @@ TN_MODULE(
                "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
            .example = "tn_nn_reflection_pad2d(TN_DIMS(1, 1, 2, 2))"),
     .repr = "padding[4]", .forward = reflection_pad2d_forward,
-    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+    .sample = TNI_FOR_TESTS("[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)"))
 
 PADDING_MODULE(reflection_pad3d, 6, "reflect", TN_NO_FLOAT)
 TN_MODULE(reflection_pad3d, "ReflectionPad3d(int[6] padding)",
@@ -16656,14 +16781,14 @@ TN_MODULE(reflection_pad3d, "ReflectionPad3d(int[6] padding)",
                            "+ W + padding[1])",
                  .example = "tn_nn_reflection_pad3d(TN_DIMS(1))"),
           .repr = "padding[6]", .forward = reflection_pad3d_forward,
-          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)"))
 
 PADDING_MODULE(replication_pad1d, 2, "replicate", TN_NO_FLOAT)
 TN_MODULE(replication_pad1d, "ReplicationPad1d(int[2] padding)",
           TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
                  .example = "tn_nn_replication_pad1d(TN_DIMS(1))"),
           .repr = "padding[2]", .forward = replication_pad1d_forward,
-          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,5) | [1,-2]: (3,4)"))
 
 PADDING_MODULE(replication_pad2d, 4, "replicate", TN_NO_FLOAT)
 TN_MODULE(
@@ -16672,7 +16797,7 @@ TN_MODULE(
                "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
            .example = "tn_nn_replication_pad2d(TN_DIMS(1, 1, 2, 2))"),
     .repr = "padding[4]", .forward = replication_pad2d_forward,
-    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+    .sample = TNI_FOR_TESTS("[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)"))
 
 PADDING_MODULE(replication_pad3d, 6, "replicate", TN_NO_FLOAT)
 TN_MODULE(replication_pad3d, "ReplicationPad3d(int[6] padding)",
@@ -16680,14 +16805,14 @@ TN_MODULE(replication_pad3d, "ReplicationPad3d(int[6] padding)",
                            "+ W + padding[1])",
                  .example = "tn_nn_replication_pad3d(TN_DIMS(1))"),
           .repr = "padding[6]", .forward = replication_pad3d_forward,
-          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)"))
 
 PADDING_MODULE(circular_pad1d, 2, "circular", TN_NO_FLOAT)
 TN_MODULE(circular_pad1d, "CircularPad1d(int[2] padding)",
           TN_DOC(.shapes = "input (*, L) -> (*, padding[0] + L + padding[1])",
                  .example = "tn_nn_circular_pad1d(TN_DIMS(1))"),
           .repr = "padding[2]", .forward = circular_pad1d_forward,
-          .sample = "[2]: (2,3,5) | [1,-2]: (3,4)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,5) | [1,-2]: (3,4)"))
 
 PADDING_MODULE(circular_pad2d, 4, "circular", TN_NO_FLOAT)
 TN_MODULE(
@@ -16696,7 +16821,7 @@ TN_MODULE(
                "input (*, H, W) -> (*, padding[2] + H + padding[3], padding[0] + W + padding[1])",
            .example = "tn_nn_circular_pad2d(TN_DIMS(1, 1, 2, 2))"),
     .repr = "padding[4]", .forward = circular_pad2d_forward,
-    .sample = "[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)")
+    .sample = TNI_FOR_TESTS("[1]: (2,3,3,4) | [1,0,-1,2]: (3,4,2)"))
 
 PADDING_MODULE(circular_pad3d, 6, "circular", TN_NO_FLOAT)
 TN_MODULE(circular_pad3d, "CircularPad3d(int[6] padding)",
@@ -16704,7 +16829,7 @@ TN_MODULE(circular_pad3d, "CircularPad3d(int[6] padding)",
                            "+ W + padding[1])",
                  .example = "tn_nn_circular_pad3d(TN_DIMS(1))"),
           .repr = "padding[6]", .forward = circular_pad3d_forward,
-          .sample = "[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,2,3,2) | [1,0,-1,1,0,1]: (2,2,3,4)"))
 #undef PADDING_MODULE
 
 /* src/nn/shuffle.c - modules that move elements: pixels and channels, one dimension as several */
@@ -16717,7 +16842,7 @@ TN_MODULE(pixel_shuffle, "PixelShuffle(int upscale_factor)",
           TN_DOC(.shapes = "input (*, C * r * r, H, W) -> (*, C, H * r, W * r)",
                  .example = "tn_nn_pixel_shuffle(2)"),
           .repr = "upscale_factor=", .forward = pixel_shuffle_forward,
-          .sample = "2: (1,8,2,3) | 3: (9,1,2)")
+          .sample = TNI_FOR_TESTS("2: (1,8,2,3) | 3: (9,1,2)"))
 
 static bool pixel_unshuffle_forward(tn_mframe *f) {
     TN_FORWARD(pixel_unshuffle, s, a, f);
@@ -16727,7 +16852,7 @@ TN_MODULE(pixel_unshuffle, "PixelUnshuffle(int downscale_factor)",
           TN_DOC(.shapes = "input (*, C, H * r, W * r) -> (*, C * r * r, H, W)",
                  .example = "tn_nn_pixel_unshuffle(2)"),
           .repr = "downscale_factor=", .forward = pixel_unshuffle_forward,
-          .sample = "2: (1,2,4,6) | 3: (1,3,6)")
+          .sample = TNI_FOR_TESTS("2: (1,2,4,6) | 3: (1,3,6)"))
 
 static bool channel_shuffle_forward(tn_mframe *f) {
     TN_FORWARD(channel_shuffle, s, a, f);
@@ -16736,7 +16861,7 @@ static bool channel_shuffle_forward(tn_mframe *f) {
 TN_MODULE(channel_shuffle, "ChannelShuffle(int groups)",
           TN_DOC(.shapes = "input (N, C, *) -> (N, C, *)", .example = "tn_nn_channel_shuffle(2)"),
           .repr = "groups=", .forward = channel_shuffle_forward,
-          .sample = "2: (1,6,2,3) | 3: (2,6,3)")
+          .sample = TNI_FOR_TESTS("2: (1,6,2,3) | 3: (2,6,3)"))
 
 static bool unflatten_forward(tn_mframe *f) {
     TN_FORWARD(unflatten, s, a, f);
@@ -16746,7 +16871,7 @@ TN_MODULE(unflatten, "Unflatten(int dim, int[] unflattened_size)",
           TN_DOC(.shapes = "input (N, a * b, *) -> (N, a, b, *)",
                  .example = "tn_nn_unflatten(1, TN_DIMS(2, 5))"),
           .repr = "dim=, unflattened_size[]=", .forward = unflatten_forward,
-          .sample = "1 [2,3]: (2,6,2) | -1 [3,-1]: (2,6)")
+          .sample = TNI_FOR_TESTS("1 [2,3]: (2,6,2) | -1 [3,-1]: (2,6)"))
 
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
@@ -16767,7 +16892,7 @@ TN_MODULE(cross_entropy_loss,
                  .example = "tn_nn_cross_entropy_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = cross_entropy_loss_forward,
-          .sample = ": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5")
+          .sample = TNI_FOR_TESTS(": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5"))
 
 LOSS_FORWARD(nll_loss,
              tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
@@ -16775,40 +16900,40 @@ TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reducti
           TN_DOC(.shapes = "input (N, C, *), target (N, *) -> () or (N, *)",
                  .example = "tn_nn_nll_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = nll_loss_forward, .sample = ": (4,5) (4):i64<5")
+          .forward = nll_loss_forward, .sample = TNI_FOR_TESTS(": (4,5) (4):i64<5"))
 
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
 TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_mse_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
-          .forward = mse_loss_forward, .sample = ": (2,3) (2,3)")
+          .forward = mse_loss_forward, .sample = TNI_FOR_TESTS(": (2,3) (2,3)"))
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
 TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_l1_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
-          .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
+          .forward = l1_loss_forward, .sample = TNI_FOR_TESTS(": (2,3) (2,3)"))
 
 LOSS_FORWARD(smooth_l1_loss, tnp_smooth_l1_loss(a->input, a->target, s->o.reduction, s->o.beta))
 TN_MODULE(smooth_l1_loss, "SmoothL1Loss(Reduction reduction=mean, float beta=1.0)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_smooth_l1_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = smooth_l1_loss_forward,
-          .sample = ": (2,3) (2,3) | reduction=sum beta=0.5: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) | reduction=sum beta=0.5: (4) (4)"))
 
 LOSS_FORWARD(huber_loss, tnp_huber_loss(a->input, a->target, s->o.reduction, s->o.delta))
 TN_MODULE(huber_loss, "HuberLoss(Reduction reduction=mean, float delta=1.0)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_huber_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = huber_loss_forward,
-          .sample = ": (2,3) (2,3) | reduction=sum delta=0.5: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) | reduction=sum delta=0.5: (4) (4)"))
 
 LOSS_FORWARD(kl_div_loss, tnp_kl_div(a->input, a->target, s->o.reduction, s->o.log_target))
 TN_MODULE(kl_div_loss, "KLDivLoss(BatchReduction reduction=mean, bool log_target=False)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)",
                  .example = "tn_nn_kl_div_loss(.reduction = TN_BATCH_REDUCTION_BATCHMEAN)"),
           .call = "(Tensor input, Tensor target) -> Tensor", .forward = kl_div_loss_forward,
-          .sample = "reduction=batchmean: (2,3) (2,3) | log_target=True: (4) (4)")
+          .sample = TNI_FOR_TESTS("reduction=batchmean: (2,3) (2,3) | log_target=True: (4) (4)"))
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
@@ -16825,7 +16950,7 @@ TN_MODULE(
     TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_with_logits_loss()"),
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
     .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
-    .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
+    .forward = bce_with_logits_loss_forward, .sample = TNI_FOR_TESTS(": (2,3) (2,3)"))
 
 static bool margin_ranking_loss_forward(tn_mframe *f) {
     TN_FORWARD(margin_ranking_loss, s, a, f);
@@ -16843,7 +16968,7 @@ TN_MODULE(margin_ranking_loss, "MarginRankingLoss(float margin=0.0, Reduction re
                  .example = "tn_nn_margin_ranking_loss(.margin = 0.5)"),
           .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
           .forward = margin_ranking_loss_forward,
-          .sample = ": (2,3) (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4) (4)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4) (4)"))
 
 LOSS_FORWARD(hinge_embedding_loss,
              tnp_hinge_embedding_loss(a->input, a->target, s->o.margin, s->o.reduction))
@@ -16852,13 +16977,13 @@ TN_MODULE(hinge_embedding_loss, "HingeEmbeddingLoss(float margin=1.0, Reduction 
                  .example = "tn_nn_hinge_embedding_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = hinge_embedding_loss_forward,
-          .sample = ": (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) | margin=0.5 reduction=sum: (4) (4)"))
 
 LOSS_FORWARD(soft_margin_loss, tnp_soft_margin_loss(a->input, a->target, s->o.reduction))
 TN_MODULE(soft_margin_loss, "SoftMarginLoss(Reduction reduction=mean)",
           TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_soft_margin_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .forward = soft_margin_loss_forward,
-          .sample = ": (2,3) (2,3) | reduction=sum: (4) (4)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) | reduction=sum: (4) (4)"))
 
 LOSS_FORWARD(cosine_embedding_loss, tnp_cosine_embedding_loss(a->input1, a->input2, a->target,
                                                               s->o.margin, s->o.reduction))
@@ -16867,7 +16992,7 @@ TN_MODULE(cosine_embedding_loss, "CosineEmbeddingLoss(float margin=0.0, Reductio
                  .example = "tn_nn_cosine_embedding_loss()"),
           .call = "(Tensor input1, Tensor input2, Tensor target) -> Tensor",
           .forward = cosine_embedding_loss_forward,
-          .sample = ": (4,3) (4,3) (4):i64<2 | margin=0.5 reduction=sum: (3) (3) ()")
+          .sample = TNI_FOR_TESTS(": (4,3) (4,3) (4):i64<2 | margin=0.5 reduction=sum: (3) (3) ()"))
 
 static bool triplet_margin_loss_build(tn_module *m) {
     TN_SELF(triplet_margin_loss, s, m);
@@ -16884,7 +17009,7 @@ TN_MODULE(triplet_margin_loss,
                  .example = "tn_nn_triplet_margin_loss(.p = 1)"),
           .call = "(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
           .build = triplet_margin_loss_build, .forward = triplet_margin_loss_forward,
-          .sample = ": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)")
+          .sample = TNI_FOR_TESTS(": (4,3) (4,3) (4,3) | 2 1 0.25: (5,2) (5,2) (5,2)"))
 
 static bool multi_margin_loss_build(tn_module *m) {
     TN_SELF(multi_margin_loss, s, m);
@@ -16900,7 +17025,7 @@ TN_MODULE(multi_margin_loss,
                  .example = "tn_nn_multi_margin_loss(.p = 2)"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .build = multi_margin_loss_build, .forward = multi_margin_loss_forward,
-          .sample = ": (4,5) (4):i64<5 | 2 0.5: (4,5) (4):i64<5")
+          .sample = TNI_FOR_TESTS(": (4,5) (4):i64<5 | 2 0.5: (4,5) (4):i64<5"))
 
 LOSS_FORWARD(multilabel_margin_loss,
              tnp_multilabel_margin_loss(a->input, a->target, s->o.reduction))
@@ -16908,7 +17033,7 @@ TN_MODULE(multilabel_margin_loss, "MultiLabelMarginLoss(Reduction reduction=mean
           TN_DOC(.shapes = "input (N, C) or (C), target like it int64 -> () or (N)",
                  .example = "tn_nn_multilabel_margin_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = multilabel_margin_loss_forward, .sample = ": (4,5) (4,5):i64<5")
+          .forward = multilabel_margin_loss_forward, .sample = TNI_FOR_TESTS(": (4,5) (4,5):i64<5"))
 
 LOSS_FORWARD(multilabel_soft_margin_loss,
              tnp_multilabel_soft_margin_loss(a->input, a->target, s->weight, s->o.reduction))
@@ -16917,7 +17042,7 @@ TN_MODULE(multilabel_soft_margin_loss,
           TN_DOC(.shapes = "input, target (*, C) -> () or (*)",
                  .example = "tn_nn_multilabel_soft_margin_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = multilabel_soft_margin_loss_forward, .sample = ": (2,3) (2,3)")
+          .forward = multilabel_soft_margin_loss_forward, .sample = TNI_FOR_TESTS(": (2,3) (2,3)"))
 
 LOSS_FORWARD(poisson_nll_loss, tnp_poisson_nll_loss(a->log_input, a->target, s->o.log_input,
                                                     s->o.full, s->o.eps, s->o.reduction))
@@ -16927,7 +17052,7 @@ TN_MODULE(poisson_nll_loss,
           TN_DOC(.shapes = "log_input, target (*) -> () or (*)",
                  .example = "tn_nn_poisson_nll_loss(.full = true)"),
           .call = "(Tensor log_input, Tensor target) -> Tensor",
-          .forward = poisson_nll_loss_forward, .sample = ": (2,3) (2,3) | False True: (4) (4)")
+          .forward = poisson_nll_loss_forward, .sample = TNI_FOR_TESTS(": (2,3) (2,3) | False True: (4) (4)"))
 
 LOSS_FORWARD(gaussian_nll_loss, tnp_gaussian_nll_loss(a->input, a->target, a->var, s->o.full,
                                                       s->o.eps, s->o.reduction))
@@ -16937,7 +17062,7 @@ TN_MODULE(gaussian_nll_loss,
                  .example = "tn_nn_gaussian_nll_loss(.full = true)"),
           .call = "(Tensor input, Tensor target, Tensor var) -> Tensor",
           .forward = gaussian_nll_loss_forward,
-          .sample = ": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)")
+          .sample = TNI_FOR_TESTS(": (2,3) (2,3) (2,3) | full=True: (4) (4) (1)"))
 
 LOSS_FORWARD(ctc_loss,
              tnp_ctc_loss_tensor(a->log_probs, a->targets, a->input_lengths, a->target_lengths,
@@ -16949,8 +17074,8 @@ TN_MODULE(ctc_loss, "CTCLoss(int blank=0, Reduction reduction=mean, bool zero_in
           .call = "(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths) "
                   "-> Tensor",
           .forward = ctc_loss_forward,
-          .sample = "2: (5,3) (1,2):i64<2 (1):i64<4 (1):i64<3 | 3: (5,2,4) (2,2):i64<3 (2):i64<3 "
-                    "(2):i64<3")
+          .sample = TNI_FOR_TESTS("2: (5,3) (1,2):i64<2 (1):i64<4 (1):i64<3 | 3: (5,2,4) (2,2):i64<3 (2):i64<3 "
+                    "(2):i64<3"))
 
 #undef LOSS_FORWARD
 
@@ -17023,7 +17148,7 @@ TN_MODULE(batch_norm1d,
           .takes = "input(_, num_features, ?)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm1d_reset, .forward = batch_norm1d_forward,
-          .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
+          .sample = TNI_FOR_TESTS("3: (4,3) | 3 momentum=None: (4,3,2)"))
 
 NORM_BATCH_ROW(batch_norm2d)
 TN_MODULE(batch_norm2d,
@@ -17038,7 +17163,7 @@ TN_MODULE(batch_norm2d,
           .takes = "input(_, num_features, _, _)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
-          .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
+          .sample = TNI_FOR_TESTS("3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)"))
 
 NORM_BATCH_ROW(batch_norm3d)
 TN_MODULE(batch_norm3d,
@@ -17053,7 +17178,7 @@ TN_MODULE(batch_norm3d,
           .takes = "input(_, num_features, _, _, _)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm3d_reset, .forward = batch_norm3d_forward,
-          .sample = "3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)")
+          .sample = TNI_FOR_TESTS("3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)"))
 
 #undef NORM_BATCH_ROW
 
@@ -17103,7 +17228,7 @@ TN_MODULE(instance_norm1d,
           .takes = "input(?, _, _)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = instance_norm1d_reset, .forward = instance_norm1d_forward,
-          .sample = "3: (2,3,4) | 3 affine=True track_running_stats=True: (3,5)")
+          .sample = TNI_FOR_TESTS("3: (2,3,4) | 3 affine=True track_running_stats=True: (3,5)"))
 
 NORM_INSTANCE_ROW(instance_norm2d, 2)
 TN_MODULE(instance_norm2d,
@@ -17118,7 +17243,7 @@ TN_MODULE(instance_norm2d,
           .takes = "input(?, _, _, _)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = instance_norm2d_reset, .forward = instance_norm2d_forward,
-          .sample = "3: (2,3,2,2) | 3 affine=True track_running_stats=True: (3,2,3)")
+          .sample = TNI_FOR_TESTS("3: (2,3,2,2) | 3 affine=True track_running_stats=True: (3,2,3)"))
 
 NORM_INSTANCE_ROW(instance_norm3d, 3)
 TN_MODULE(instance_norm3d,
@@ -17133,7 +17258,7 @@ TN_MODULE(instance_norm3d,
           .takes = "input(?, _, _, _, _)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = instance_norm3d_reset, .forward = instance_norm3d_forward,
-          .sample = "3: (2,3,2,1,2) | 2 affine=True track_running_stats=True: (2,2,2,3)")
+          .sample = TNI_FOR_TESTS("3: (2,3,2,1,2) | 2 affine=True track_running_stats=True: (2,2,2,3)"))
 
 #undef NORM_BATCH
 #undef NORM_INSTANCE_ROW
@@ -17157,7 +17282,7 @@ TN_MODULE(layer_norm,
                    "elementwise_affine && bias",
           .takes = "input(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
-          .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+          .forward = layer_norm_forward, .sample = TNI_FOR_TESTS("[4]: (2,3,4) | [3,4] bias=False: (2,3,4)"))
 
 static bool local_response_norm_forward(tn_mframe *f) {
     TN_FORWARD(local_response_norm, s, a, f);
@@ -17169,7 +17294,45 @@ TN_MODULE(local_response_norm,
           TN_DOC(.shapes = "input (N, C, *) -> the same",
                  .example = "tn_nn_local_response_norm(2)"),
           .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
-          .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
+          .sample = TNI_FOR_TESTS("2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)"))
+
+static bool cross_map_lrn2d_build(tn_module *m) {
+    TN_SELF(cross_map_lrn2d, s, m);
+    return s->o.size > 0 || tni_nn_error(TN_INVALID, "size is %lld, expected a positive number",
+                                         (long long)s->o.size);
+}
+static tn_tensor *cross_map_sums(tn_tensor *x, int64_t reach) {
+    const int64_t n = tn_size(x, 0), c = tn_size(x, 1), h = tn_size(x, 2), w = tn_size(x, 3);
+    const int64_t flat[4] = {n, 1, c, h * w}, window[2] = {2 * reach + 1, 1}, once[2] = {1, 1},
+                  pad[2] = {reach, 0}, whole[4] = {n, c, h, w}, late = c - reach - 1;
+    tn_tensor *square = tnp_reshape(tnp_square(x), tn_ints_of(flat, 4)),
+              *sums = tnp_avg_pool2d(square, tn_ints_of(window, 2), tn_ints_of(once, 2),
+                                     tn_ints_of(pad, 2), false, true, 1);
+    if (late > 0) {
+        const int64_t repeated[4] = {n, 1, late, h * w}, before[4] = {0, 0, reach + 1, 0};
+        tn_tensor *first = tnp_expand(tnp_narrow(square, 2, 0, 1), tn_ints_of(repeated, 4), false);
+        sums = tnp_add(sums, tnp_constant_pad_nd(first, tn_ints_of(before, 4), tn_int(0)), 1);
+    }
+    return tnp_reshape(sums, tn_ints_of(whole, 4));
+}
+static bool cross_map_lrn2d_forward(tn_mframe *f) {
+    TN_FORWARD(cross_map_lrn2d, s, a, f);
+    tn_tensor *x = a->input, *scale;
+    if (!tn_numel(x)) return (f->out[0] = tnp_square(x)) != NULL;
+    scale = cross_map_sums(x, (s->o.size - 1) / 2);
+    scale = tnp_mul_scalar(scale, tn_float(s->o.alpha / (double)s->o.size));
+    scale = tnp_add_scalar(scale, tn_float(s->o.k), 1);
+    f->out[0] = tnp_mul(x, tnp_pow_scalar(scale, tn_float(-s->o.beta)));
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    cross_map_lrn2d, "CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1)",
+    TN_DOC(.shapes = "input (N, C, H, W) -> the same", .example = "tn_nn_cross_map_lrn2d(5)",
+           .differs = "grad: torch's is not the slope of its own forward"),
+    .takes = "input(_, _, _, _)", .repr = "size, alpha=, beta=, k=", .build = cross_map_lrn2d_build,
+    .forward = cross_map_lrn2d_forward,
+    .sample = TNI_FOR_TESTS("3: (2,5,3,2) | 4 alpha=0.5 beta=0.5 k=2.0: (1,6,2,2) | 5 alpha=1.0: (2,2,1,3) | "
+              "3: (0,4,2,2)"))
 
 static bool group_norm_build(tn_module *m) {
     TN_SELF(group_norm, s, m);
@@ -17199,7 +17362,7 @@ TN_MODULE(group_norm,
           .takes = "input(_, num_channels, *)",
           .repr = "num_groups, num_channels, eps=, affine=, bias=", .build = group_norm_build,
           .reset = group_norm_reset, .forward = group_norm_forward,
-          .sample = "2 4: (3,4,2) | 3 6 affine=False: (2,6)")
+          .sample = TNI_FOR_TESTS("2 4: (3,4,2) | 3 6 affine=False: (2,6)"))
 
 static bool rms_norm_reset(tn_module *m) {
     TN_SELF(rms_norm, s, m);
@@ -17217,7 +17380,7 @@ TN_MODULE(rms_norm,
           .parts = "weight(normalized_shape) if elementwise_affine",
           .takes = "input(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=", .reset = rms_norm_reset,
-          .forward = rms_norm_forward, .sample = "[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)")
+          .forward = rms_norm_forward, .sample = TNI_FOR_TESTS("[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)"))
 
 /* src/nn/pool.c - pooling over windows of lines, images and volumes, and its way back */
 
@@ -17240,7 +17403,7 @@ TN_MODULE(max_pool2d,
                  .example = "tn_nn_max_pool2d(TN_DIMS(2))"),
           .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
           .build = max_pool2d_build, .forward = max_pool2d_forward,
-          .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)"))
 
 static bool avg_pool2d_build(tn_module *m) {
     TN_SELF(avg_pool2d, s, m);
@@ -17261,7 +17424,7 @@ TN_MODULE(
            .example = "tn_nn_avg_pool2d(TN_DIMS(2))"),
     .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
     .forward = avg_pool2d_forward,
-    .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
+    .sample = TNI_FOR_TESTS("[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)"))
 
 static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
@@ -17271,7 +17434,7 @@ TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
           TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
                  .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
-          .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+          .sample = TNI_FOR_TESTS("[1]: (2,3,4,6) | [3,2]: (1,2,5,5)"))
 
 static bool max_pool1d_build(tn_module *m) {
     TN_SELF(max_pool1d, s, m);
@@ -17291,7 +17454,7 @@ TN_MODULE(
     "bool return_indices=False, bool ceil_mode=False)",
     TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')", .example = "tn_nn_max_pool1d(TN_DIMS(2))"),
     .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool1d_build,
-    .forward = max_pool1d_forward, .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+    .forward = max_pool1d_forward, .sample = TNI_FOR_TESTS("[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)"))
 
 static bool avg_pool1d_build(tn_module *m) {
     TN_SELF(avg_pool1d, s, m);
@@ -17311,7 +17474,7 @@ TN_MODULE(avg_pool1d,
                  .example = "tn_nn_avg_pool1d(TN_DIMS(2))"),
           .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = avg_pool1d_build,
           .forward = avg_pool1d_forward,
-          .sample = "[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,6) | [3] stride=[2] padding=[1]: (2,5)"))
 
 static bool adaptive_avg_pool1d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool1d, s, a, f);
@@ -17321,7 +17484,7 @@ TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
           TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
                  .example = "tn_nn_adaptive_avg_pool1d(TN_DIMS(4))"),
           .repr = "output_size=", .forward = adaptive_avg_pool1d_forward,
-          .sample = "[1]: (2,3,6) | [3]: (2,5)")
+          .sample = TNI_FOR_TESTS("[1]: (2,3,6) | [3]: (2,5)"))
 
 static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool3d, s, a, f);
@@ -17331,7 +17494,7 @@ TN_MODULE(adaptive_avg_pool3d, "AdaptiveAvgPool3d(int[3] output_size)",
           TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, output_size)",
                  .example = "tn_nn_adaptive_avg_pool3d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool3d_forward,
-          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)"))
 
 static bool lp_pool1d_forward(tn_mframe *f) {
     TN_FORWARD(lp_pool1d, s, a, f);
@@ -17345,7 +17508,7 @@ TN_MODULE(lp_pool1d,
           TN_DOC(.shapes = "input (N, C, L) -> (N, C, L')",
                  .example = "tn_nn_lp_pool1d(2, TN_DIMS(3))"),
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool1d_forward,
-          .sample = "2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)")
+          .sample = TNI_FOR_TESTS("2 [2]: (2,3,6) | 3 [3] stride=[2]: (2,7)"))
 
 static bool lp_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(lp_pool2d, s, a, f);
@@ -17359,7 +17522,7 @@ TN_MODULE(lp_pool2d,
           TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
                  .example = "tn_nn_lp_pool2d(2, TN_DIMS(3))"),
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool2d_forward,
-          .sample = "2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)")
+          .sample = TNI_FOR_TESTS("2 [2]: (2,3,4,6) | 2 [3,2] stride=[2]: (1,2,5,5)"))
 
 static bool max_pool3d_build(tn_module *m) {
     TN_SELF(max_pool3d, s, m);
@@ -17380,7 +17543,7 @@ TN_MODULE(max_pool3d,
                  .example = "tn_nn_max_pool3d(TN_DIMS(2))"),
           .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
           .build = max_pool3d_build, .forward = max_pool3d_forward,
-          .sample = "[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)")
+          .sample = TNI_FOR_TESTS("[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)"))
 
 static bool avg_pool3d_build(tn_module *m) {
     TN_SELF(avg_pool3d, s, m);
@@ -17401,7 +17564,7 @@ TN_MODULE(
            .example = "tn_nn_avg_pool3d(TN_DIMS(2))"),
     .repr = "kernel_size=, stride=, padding=", .build = avg_pool3d_build,
     .forward = avg_pool3d_forward,
-    .sample = "[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)")
+    .sample = TNI_FOR_TESTS("[2]: (1,2,4,2,3) | [3,2,1] stride=[2] padding=[1,0,0]: (2,3,4,3)"))
 
 static bool lp_pool3d_forward(tn_mframe *f) {
     TN_FORWARD(lp_pool3d, s, a, f);
@@ -17415,7 +17578,7 @@ TN_MODULE(lp_pool3d,
           TN_DOC(.shapes = "input (N, C, D, H, W) -> (N, C, D', H', W')",
                  .example = "tn_nn_lp_pool3d(2, TN_DIMS(3))"),
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool3d_forward,
-          .sample = "2 [2]: (1,2,4,2,3) | 2 [3,2,1] stride=[2]: (2,3,4,3)")
+          .sample = TNI_FOR_TESTS("2 [2]: (1,2,4,2,3) | 2 [3,2,1] stride=[2]: (2,3,4,3)"))
 
 #define POOL_MODULE_ADAPTIVE(name)                                                      \
     static bool name##_build(tn_module *m) {                                            \
@@ -17433,14 +17596,14 @@ TN_MODULE(adaptive_max_pool1d, "AdaptiveMaxPool1d(int[1] output_size, bool retur
           TN_DOC(.shapes = "input (N, C, L) -> (N, C, output_size)",
                  .example = "tn_nn_adaptive_max_pool1d(TN_DIMS(4))"),
           .repr = "output_size=", .build = adaptive_max_pool1d_build,
-          .forward = adaptive_max_pool1d_forward, .sample = "[1]: (2,3,6) | [3]: (2,5)")
+          .forward = adaptive_max_pool1d_forward, .sample = TNI_FOR_TESTS("[1]: (2,3,6) | [3]: (2,5)"))
 
 POOL_MODULE_ADAPTIVE(adaptive_max_pool2d)
 TN_MODULE(adaptive_max_pool2d, "AdaptiveMaxPool2d(int[2] output_size, bool return_indices=False)",
           TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
                  .example = "tn_nn_adaptive_max_pool2d(TN_DIMS(2))"),
           .repr = "output_size=", .build = adaptive_max_pool2d_build,
-          .forward = adaptive_max_pool2d_forward, .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+          .forward = adaptive_max_pool2d_forward, .sample = TNI_FOR_TESTS("[1]: (2,3,4,6) | [3,2]: (1,2,5,5)"))
 
 POOL_MODULE_ADAPTIVE(adaptive_max_pool3d)
 TN_MODULE(adaptive_max_pool3d, "AdaptiveMaxPool3d(int[3] output_size, bool return_indices=False)",
@@ -17448,7 +17611,7 @@ TN_MODULE(adaptive_max_pool3d, "AdaptiveMaxPool3d(int[3] output_size, bool retur
                  .example = "tn_nn_adaptive_max_pool3d(TN_DIMS(1))"),
           .repr = "output_size=", .build = adaptive_max_pool3d_build,
           .forward = adaptive_max_pool3d_forward,
-          .sample = "[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)")
+          .sample = TNI_FOR_TESTS("[1]: (1,2,3,4,2) | [3,2,1]: (1,2,4,3,2)"))
 #undef POOL_MODULE_ADAPTIVE
 
 #define POOL_MODULE_BACK(name)                                                                    \
@@ -17472,8 +17635,8 @@ TN_MODULE(max_unpool1d, "MaxUnpool1d(int[1] kernel_size, int[1]? stride=None, in
           .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
           .repr = "kernel_size[1]=, stride[1]=, padding[1]=", .build = max_unpool1d_build,
           .forward = max_unpool1d_forward,
-          .sample = "[2]: (2,3,4) (2,3,4):i64:permutation | [3] stride=[2] padding=[1]: (2,5) "
-                    "(2,5):i64:permutation")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,4) (2,3,4):i64:permutation | [3] stride=[2] padding=[1]: (2,5) "
+                    "(2,5):i64:permutation"))
 
 POOL_MODULE_BACK(max_unpool2d)
 TN_MODULE(max_unpool2d, "MaxUnpool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0)",
@@ -17482,8 +17645,8 @@ TN_MODULE(max_unpool2d, "MaxUnpool2d(int[2] kernel_size, int[2]? stride=None, in
           .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
           .repr = "kernel_size[2]=, stride[2]=, padding[2]=", .build = max_unpool2d_build,
           .forward = max_unpool2d_forward,
-          .sample = "[2]: (2,3,1,4) (2,3,1,4):i64:permutation | [3,2] stride=[2]: (1,2,1,5) "
-                    "(1,2,1,5):i64:permutation")
+          .sample = TNI_FOR_TESTS("[2]: (2,3,1,4) (2,3,1,4):i64:permutation | [3,2] stride=[2]: (1,2,1,5) "
+                    "(1,2,1,5):i64:permutation"))
 
 POOL_MODULE_BACK(max_unpool3d)
 TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, int[3] padding=0)",
@@ -17492,8 +17655,8 @@ TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, in
           .call = "(Tensor input, Tensor indices, int[]? output_size=None) -> Tensor",
           .repr = "kernel_size[3]=, stride[3]=, padding[3]=", .build = max_unpool3d_build,
           .forward = max_unpool3d_forward,
-          .sample = "[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation | [3,2,1] stride=[2]: (1,1,1,4) "
-                    "(1,1,1,4):i64:permutation")
+          .sample = TNI_FOR_TESTS("[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation | [3,2,1] stride=[2]: (1,1,1,4) "
+                    "(1,1,1,4):i64:permutation"))
 #undef POOL_MODULE_BACK
 
 /* src/nn/recurrent.c - RNN, LSTM and GRU, and one step of each */
@@ -17757,8 +17920,8 @@ TN_MODULE(
     .repr = "input_size, hidden_size, ?proj_size=, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, "
             "?bidirectional=",
     .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
-    .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
-              "h=(4,2,4) c=(4,2,4) | 3 4 num_layers=2 proj_size=2: (5,2,3)")
+    .sample = TNI_FOR_TESTS("3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
+              "h=(4,2,4) c=(4,2,4) | 3 4 num_layers=2 proj_size=2: (5,2,3)"))
 
 static bool gru_build(tn_module *m) {
     TN_SELF(gru, s, m);
@@ -17788,8 +17951,8 @@ TN_MODULE(
     .repr =
         "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
     .build = gru_build, .reset = gru_reset, .forward = gru_forward,
-    .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
-              "hx=(4,2,4)")
+    .sample = TNI_FOR_TESTS("3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
+              "hx=(4,2,4)"))
 
 static recurrent_step *rnn_step(tn_nonlinearity which) {
     return which == TN_NONLINEARITY_RELU ? step_relu : step_tanh;
@@ -17822,8 +17985,8 @@ TN_MODULE(
     .repr =
         "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
     .build = rnn_build, .reset = rnn_reset, .forward = rnn_forward,
-    .sample = "3 4: (5,2,3) | 3 4 nonlinearity=relu num_layers=2 bidirectional=True "
-              "batch_first=True: (2,5,3) hx=(4,2,4)")
+    .sample = TNI_FOR_TESTS("3 4: (5,2,3) | 3 4 nonlinearity=relu num_layers=2 bidirectional=True "
+              "batch_first=True: (2,5,3) hx=(4,2,4)"))
 #undef RECURRENT
 
 static bool cell_forward(recurrent_step *step, tn_tensor *const *part, tn_tensor *x, tn_tensor **h,
@@ -17883,7 +18046,7 @@ TN_MODULE(rnn_cell,
           .takes = "input(*, input_size); hx(*, hidden_size)",
           .repr = "input_size, hidden_size, ?bias=, ?nonlinearity=", .build = rnn_cell_build,
           .reset = rnn_cell_reset, .forward = rnn_cell_forward,
-          .sample = "3 4: (2,3) | 3 4 nonlinearity=relu bias=False: (2,3) hx=(2,4) | 3 4: (3)")
+          .sample = TNI_FOR_TESTS("3 4: (2,3) | 3 4 nonlinearity=relu bias=False: (2,3) hx=(2,4) | 3 4: (3)"))
 
 CELL_ROW(lstm_cell)
 static bool lstm_cell_forward(tn_mframe *f) {
@@ -17905,7 +18068,7 @@ TN_MODULE(lstm_cell, "LSTMCell(int input_size, int hidden_size, bool bias=True)"
           .takes = "input(*, input_size); h(*, hidden_size); c(*, hidden_size)",
           .repr = "input_size, hidden_size, ?bias=", .build = lstm_cell_build,
           .reset = lstm_cell_reset, .forward = lstm_cell_forward,
-          .sample = "3 4: (2,3) | 3 4 bias=False: (2,3) h=(2,4) c=(2,4) | 3 4: (3)")
+          .sample = TNI_FOR_TESTS("3 4: (2,3) | 3 4 bias=False: (2,3) h=(2,4) c=(2,4) | 3 4: (3)"))
 
 CELL_ROW(gru_cell)
 static bool gru_cell_forward(tn_mframe *f) {
@@ -17925,7 +18088,7 @@ TN_MODULE(gru_cell, "GRUCell(int input_size, int hidden_size, bool bias=True)",
           .takes = "input(*, input_size); hx(*, hidden_size)",
           .repr = "input_size, hidden_size, ?bias=", .build = gru_cell_build,
           .reset = gru_cell_reset, .forward = gru_cell_forward,
-          .sample = "3 4: (2,3) | 3 4 bias=False: (2,3) hx=(2,4) | 3 4: (3)")
+          .sample = TNI_FOR_TESTS("3 4: (2,3) | 3 4 bias=False: (2,3) hx=(2,4) | 3 4: (3)"))
 #undef CELL_ROW
 #undef CELL_PARTS
 
@@ -18223,15 +18386,16 @@ TN_API bool tn_parallel_share_at(const char *file, int line, tn_parallel *p) {
     return ok;
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
 #pragma GCC pop_options
+#undef TNI_COLD
 #endif
 
 /* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("O1", "inline-small-functions")
 #endif
@@ -18631,309 +18795,6 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
 
 TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
     for (int64_t i = 0; o && i < o->n; i++) tn_zero_grad(o->param[i]);
-}
-
-/* src/optim/state.c - an optimizer's state as named tensors, out and in */
-
-#include <math.h>
-#include <stdlib.h>
-
-typedef struct dict_entry {
-    int64_t name;
-    tn_tensor *tensor;
-} dict_entry;
-typedef struct dict_list {
-    tni_buffer names, entries;
-    bool failed;
-} dict_list;
-
-static void dict_add(dict_list *d, tn_tensor *t, const char *kind, int64_t number, tni_span name) {
-    dict_entry e = {d->names.n, t};
-    tni_buffer_text(&d->names, "%s.%lld.%.*s", kind, (long long)number, name.n, name.at);
-    tni_buffer_add(&d->names, "", 1);
-    if (!t || d->failed || d->names.failed || !tni_buffer_add(&d->entries, &e, sizeof e))
-        d->failed = true;
-    else
-        tn_retain(t);
-}
-
-static tni_span dict_span(const char *text) {
-    tni_span s = {text, (int)strlen(text)};
-    return s;
-}
-
-static tni_span dict_state_name(const char *names, int k) {
-    tni_span list = dict_span(names), item = {NULL, 0};
-    while (tni_item_next(&list, &item) && k-- > 0) continue;
-    return item;
-}
-
-static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
-    const float number = (float)value;
-    dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
-}
-
-static void dict_add_states(dict_list *d, const tn_optimizer *o) {
-    for (int64_t i = 0; i < o->n; i++) {
-        if (o->row->counts && o->count[i] > 0)
-            dict_add_number(d, o->count[i], i, dict_span("step"));
-        for (int j = 0; j < o->nkept; j++)
-            if (!isnan(o->kept[i * o->nkept + j]))
-                dict_add_number(d, o->kept[i * o->nkept + j], i,
-                                dict_state_name(o->row->numbers, j));
-        for (int k = 0; k < o->nstates; k++) {
-            tn_tensor *state = o->state[i * o->nstates + k];
-            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
-        }
-    }
-}
-
-static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
-    tn_scalar s;
-    tn_floats list;
-    tn_tensor *t = NULL;
-    if (p->type == TN_T_FLOATS) {
-        memcpy(&list, options + p->offset, sizeof list);
-        t = tnp_from(list.at, tn_ints_of(&list.n, 1), TN_F64, TN_CPU);
-    } else if (!tn_param_number(p, options, &s)) {
-        return;
-    } else if (s.kind == TN_KIND_FLOAT) {
-        t = tnp_from(&s.real, tn_empty_dims(), TN_F64, TN_CPU);
-    } else if (s.kind != TN_KIND_NONE || TN_TYPES_CODE >> p->type & 1) {
-        t = tnp_from(&s.integer, tn_empty_dims(), TN_I64, TN_CPU);
-    } else {
-        return;
-    }
-    dict_add(d, t, "group", g, dict_span(p->name));
-}
-
-static tn_named_list dict_list_of(const dict_list *d) {
-    tn_named_list list = {NULL, 0, 0, true};
-    int64_t n = d->entries.n / (int64_t)sizeof(dict_entry);
-    const dict_entry *e = (const dict_entry *)(const void *)d->entries.at;
-    list.bytes = n * (int64_t)sizeof *list.at + d->names.n;
-    list.n = -1;
-    if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
-    list.bytes++;
-    if (!list.at) {
-        for (int64_t i = 0; i < n; i++) tn_release(e[i].tensor);
-        return list;
-    }
-    memcpy(list.at + n, d->names.at, (size_t)d->names.n);
-    for (int64_t i = 0; i < n; i++) {
-        list.at[i].name = (const char *)(list.at + n) + e[i].name;
-        list.at[i].tensor = e[i].tensor;
-    }
-    list.n = n;
-    return list;
-}
-
-static tn_named_list dict_of(const tn_optimizer *o) {
-    tn_named_list list = {NULL, -1, 0, true};
-    dict_list d;
-    int64_t mark;
-    if (!o) {
-        tni_nn_error(TN_INVALID, "optimizer is NULL");
-        return list;
-    }
-    memset(&d, 0, sizeof d);
-    mark = tn_scope_begin();
-    dict_add_states(&d, o);
-    for (int g = 0; g < o->ngroups; g++)
-        for (int i = 0; i < o->row->gen->nparam; i++)
-            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
-    list = dict_list_of(&d);
-    tni_buffer_free(&d.names);
-    tni_buffer_free(&d.entries);
-    tn_scope_end(mark);
-    return list;
-}
-
-TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o) {
-    tn_named_list list = {NULL, -1, 0, true};
-    tni_step step;
-    if (!tn_ok()) return list;
-    tni_place_begin(&step, file, line);
-    list = dict_of(o);
-    tni_step_end(&step);
-    return list;
-}
-
-static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
-    size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
-    memset(l, 0, sizeof *l);
-    l->o = o;
-    l->bytes = pointers * sizeof(void *) + (size_t)(o->n * (1 + o->nkept) + 1) * sizeof(double);
-    l->count = (double *)tn_alloc(l->bytes);
-    if (!l->count) return false;
-    memset(l->count, 0, l->bytes);
-    l->kept = l->count + o->n;
-    for (int64_t i = 0; i < o->n * o->nkept; i++) l->kept[i] = (double)NAN;
-    l->state = (tn_tensor **)(void *)(l->kept + o->n * o->nkept + 1);
-    l->options = (char **)(void *)(l->state + o->n * o->nstates);
-    for (int g = 0; g < o->ngroups; g++) {
-        l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
-        if (!l->options[g]) return false;
-        memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
-        tn_args_move(o->row->gen, l->options[g], o->group[g].options, o->group[g].bytes,
-                     l->options[g]);
-    }
-    return true;
-}
-
-TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
-    tn_optimizer *o = l->o;
-    if (!l->count) return;
-    for (int64_t i = 0; i < o->n * o->nstates; i++) {
-        tn_tensor *old = commit ? o->state[i] : l->state[i];
-        if (commit) o->state[i] = l->state[i];
-        tn_release(old);
-    }
-    for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
-    for (int64_t i = 0; commit && i < o->n * o->nkept; i++) o->kept[i] = l->kept[i];
-    for (int g = 0; g < o->ngroups; g++) {
-        char *old = commit ? o->group[g].options : l->options[g];
-        if (commit) o->group[g].options = l->options[g];
-        if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
-    }
-    tn_alloc_free(l->count, l->bytes);
-}
-
-static const char *dict_number(const char *name, const char *prefix, int64_t limit,
-                               int64_t *number) {
-    size_t n = strlen(prefix);
-    char *end;
-    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
-    *number = (int64_t)strtoll(name + n, &end, 10);
-    return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
-}
-
-static bool dict_load_number(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e,
-                             bool *is) {
-    tn_optimizer *o = l->o;
-    double *to = o->row->counts && strcmp(name, "step") == 0 ? &l->count[i] : NULL;
-    for (int j = 0; !to && j < o->nkept; j++)
-        if (tni_span_is(dict_state_name(o->row->numbers, j), name)) to = &l->kept[i * o->nkept + j];
-    *is = to != NULL;
-    if (!to) return true;
-    if (tn_numel(e->tensor) != 1)
-        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
-    *to = tn_item(e->tensor);
-    return to != &l->count[i] || tni_is_count(*to) ||
-           tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name, *to);
-}
-
-static const tn_tensor *dict_state_like(const tn_optimizer *o, int64_t i, int k) {
-    const tn_tensor *like = o->param[i];
-    for (int g = 0; o->row->begin && g < o->ngroups; g++)
-        if (i >= o->group[g].first && i < o->group[g].first + o->group[g].count)
-            like = o->row->begin(o->group[g].options, o->param[i], k);
-    if (!like && tn_ok())
-        tni_nn_error(TN_INVALID, "parameter %lld has no such state", (long long)i);
-    return like;
-}
-
-static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
-    tn_optimizer *o = l->o;
-    tn_ints b = tn_shape(e->tensor);
-    tn_tensor *t;
-    for (int k = 0; k < o->nstates; k++) {
-        tn_tensor **to = &l->state[i * o->nstates + k];
-        if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
-        if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
-        const tn_tensor *like = dict_state_like(o, i, k);
-        if (!like) return false;
-        tn_ints a = tn_shape(like);
-        if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
-            return tni_nn_error(TN_INVALID, "%s: the shape is not that of the parameter's state",
-                                e->name);
-        t = e->tensor;
-        if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
-            tn_device_of(t) != tn_device_of(o->param[i])) {
-            t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
-            if (!t || !tnp_copy_(t, e->tensor)) return false;
-        }
-        *to = tn_retain(t);
-        return true;
-    }
-    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
-}
-
-static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
-    tn_floats list;
-    int words = 0;
-    double value;
-    if (p->type == TN_T_FLOATS) {
-        memcpy(&list, options + p->offset, sizeof list);
-        return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
-    }
-    if (tn_numel(e->tensor) != 1)
-        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
-    value = tn_item(e->tensor);
-    if (p->flags & TN_P_MAYBE) return tn_param_set_number(p, options, tn_float(value));
-    if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
-    while (p->words && p->words[words]) words++;
-    return (tni_is_count(value) &&
-            tn_param_set_number(p, options, value == 0 ? tn_none() : tn_int((int64_t)value))) ||
-           tni_nn_error(TN_INVALID, "%s is %g, expected the number of a value, 1 to %d", e->name,
-                        value, words);
-}
-
-static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
-                             const tn_named *e) {
-    const tn_param *p = tn_param_named(l->o->row->gen, name, SIZE_MAX);
-    return p ? dict_load_value(p, l->options[g], e)
-             : tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
-}
-
-static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
-    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "expected a list of named tensors");
-    for (int64_t i = 0; i < n; i++) {
-        int64_t number;
-        const char *name;
-        if (!at[i].name || !at[i].tensor)
-            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
-        if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
-            bool is;
-            if (!dict_load_number(l, number, name, &at[i], &is)) return false;
-            if (!is && !dict_load_state(l, number, name, &at[i])) return false;
-        } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
-            if (!dict_load_option(l, number, name, &at[i])) return false;
-        } else {
-            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group",
-                                at[i].name);
-        }
-    }
-    for (int g = 0; g < l->o->ngroups; g++)
-        if (!tni_group_check(l->o, l->options[g])) return false;
-    return tn_ok();
-}
-
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n, bool take) {
-    if (!dict_begin(l, o)) return false;
-    l->take = take;
-    return dict_load_each(l, at, n);
-}
-
-TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
-                                 int64_t n) {
-    tni_optimizer_plan l;
-    tni_step step;
-    int64_t mark;
-    bool ok = o && n >= 0 && (at || !n), mode;
-    if (!tn_ok()) return false;
-    memset(&l, 0, sizeof l);
-    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
-    mark = tn_scope_begin();
-    mode = tn_set_grad_mode(false);
-    if (!ok) tni_nn_error(TN_INVALID, "expected an optimizer and a list of tensors");
-    ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
-    tni_optimizer_plan_end(&l, ok);
-    tn_set_grad_mode(mode);
-    tn_scope_end(mark);
-    tni_step_end(&step);
-    return ok;
 }
 
 /* src/optim/rules.c - what optimizers that step by fused_step share */
@@ -19548,7 +19409,7 @@ TN_OPTIMIZER(muon,
 
 #include <math.h>
 
-static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
+static tn_tensor *clip_gradients(tn_tensors params, double order, int64_t *n) {
     tn_tensor **grads = (tn_tensor **)tni_alloc_each(params.n, sizeof *grads), *total = NULL;
     *n = 0;
     for (int64_t i = 0; grads && i < params.n; i++) {
@@ -19582,7 +19443,7 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
         return tni_nn_error(TN_INVALID,
                             "max_norm must be 0 or more, and norm_type must not be NaN"),
                (double)NAN;
-    total = clip_norm(params, order, &n);
+    total = clip_gradients(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
     if (!tn_whole_begin()) return (double)NAN;
@@ -19810,7 +19671,7 @@ TN_API tn_scaler *tn_scaler_new_at(const char *file, int line, const tn_scaler_a
     tn_scaler *s = NULL, made;
     tni_step step;
     if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_new");
     memset(&made, 0, sizeof made);
     made.scale = a->init_scale != 0 ? a->init_scale : 65536;
     made.growth_factor = a->growth_factor != 0 ? a->growth_factor : 2;
@@ -19832,7 +19693,7 @@ TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler
     tn_tensor *scaled = NULL;
     tni_step step;
     if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_scale");
     if (!s || !loss)
         tni_nn_error(TN_INVALID, "the scaler or the loss is NULL");
     else
@@ -19897,7 +19758,7 @@ static bool scaler_go(const char *file, int line, tn_scaler *s, tn_optimizer *o,
     scaler_state *state;
     bool mode, ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&at, file, line, "scaler");
+    tni_step_begin(&at, file, line, step ? "scaler_step" : "scaler_unscale");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     ok = s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL");
@@ -19947,7 +19808,7 @@ TN_API bool tn_scaler_update_at(const char *file, int line, tn_scaler *s) {
     tni_step step;
     bool ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_update");
     ok = s ? scaler_update(s) : tni_nn_error(TN_INVALID, "the scaler is NULL");
     tni_step_end(&step);
     return ok;
@@ -19960,7 +19821,7 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
     tni_step step;
     bool ok = true;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_resume");
     if (!s || !(scale > 0 && scale <= 3.4028234663852886e38) || count < 0)
         ok = tni_nn_error(TN_INVALID,
                           "expected a scaler, a positive scale and a count of 0 or more");
@@ -19972,15 +19833,1075 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
     return ok;
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
+/* src/optim/lbfgs.c - L-BFGS (J */
+
+#include <math.h>
+
+struct tn_lbfgs {
+    tn_lbfgs_args o;
+    int64_t n;
+    tn_tensor **param;
+    tn_tensor *direction, *before, *gradient;
+    double t, scale;
+    int64_t iterations, evaluations;
+    int64_t kept;
+    tn_tensor **change, **step;
+    double *ro, *al;
+};
+
+typedef struct lbfgs_run {
+    tn_lbfgs *l;
+    tn_tensor *(*closure)(void *user);
+    void *user;
+    int64_t evaluations;
+} lbfgs_run;
+
+typedef struct lbfgs_point {
+    double t, loss, slope;
+    tn_tensor *gradient;
+} lbfgs_point;
+
+static double lbfgs_dot(tn_tensor *a, tn_tensor *b) {
+    tn_tensor *t = tnp_dot(a, b);
+    return t ? tn_item(t) : (double)NAN;
+}
+static double lbfgs_norm(tn_tensor *x, double order) {
+    tn_tensor *t = x ? tnp_total_norm(tn_tensors_of(&x, 1), order) : NULL;
+    return t ? tn_item(t) : (double)NAN;
+}
+static bool lbfgs_keep(tn_tensor **at, tn_tensor *t) {
+    if (!t || !tn_retain(t)) return false;
+    tn_release(*at);
+    *at = t;
+    return true;
+}
+
+static tn_tensor *lbfgs_gradient(const tn_lbfgs *l) {
+    const int64_t all = -1;
+    tn_tensor **part = (tn_tensor **)tni_alloc_each(l->n, sizeof *part), *flat = NULL;
+    bool ok = part != NULL;
+    for (int64_t i = 0; ok && i < l->n; i++) {
+        tn_tensor *p = l->param[i], *g = tn_grad_of(p);
+        if (!g) g = tnp_full(tn_shape(p), tn_float(0), tn_dtype_of(p), tn_device_of(p));
+        part[i] = g ? tnp_reshape(g, tn_ints_of(&all, 1)) : NULL;
+        ok = part[i] != NULL;
+    }
+    if (ok) flat = tnp_cat(tn_tensors_of(part, l->n), 0);
+    if (part) tn_alloc_free(part, (size_t)l->n * sizeof *part);
+    return flat && l->o.maximize ? tnp_neg(flat) : flat;
+}
+
+static bool lbfgs_move(const tn_lbfgs *l, double t) {
+    int64_t at = 0;
+    if (!tn_whole_begin()) return false;
+    for (int64_t i = 0; i < l->n && tn_ok(); i++) {
+        tn_tensor *p = l->param[i], *part = tnp_narrow(l->direction, 0, at, tn_numel(p));
+        part = part ? tnp_reshape(part, tn_shape(p)) : NULL;
+        if (part) tnp_add_(p, part, t);
+        at += tn_numel(p);
+    }
+    tn_whole_end();
+    return tn_ok();
+}
+
+static bool lbfgs_loss(lbfgs_run *r, double *value, double *loss) {
+    const int64_t mark = tn_scope_begin();
+    const bool mode = tn_set_grad_mode(true);
+    tn_tensor *t = mark >= 0 ? r->closure(r->user) : NULL;
+    if (t)
+        *value = tn_item(t);
+    else if (tn_ok())
+        tni_nn_error(TN_INVALID, "the closure returned NULL");
+    *loss = r->l->o.maximize ? -*value : *value;
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    r->evaluations++;
+    r->l->evaluations++;
+    return tn_ok();
+}
+
+typedef struct lbfgs_line {
+    lbfgs_run *r;
+    tn_tensor **begin;
+    lbfgs_point start;
+    double size;
+    int64_t most, turns;
+} lbfgs_line;
+
+static bool lbfgs_at(lbfgs_line *a, double t, lbfgs_point *p) {
+    const tn_lbfgs *l = a->r->l;
+    double value = 0;
+    bool ok = lbfgs_move(l, t);
+    memset(p, 0, sizeof *p);
+    p->t = t;
+    ok = ok && lbfgs_loss(a->r, &value, &p->loss);
+    p->gradient = ok ? lbfgs_gradient(l) : NULL;
+    if (p->gradient) p->slope = lbfgs_dot(p->gradient, l->direction);
+    if (tn_ok())
+        for (int64_t i = 0; i < l->n; i++) tnp_copy_(l->param[i], a->begin[i]);
+    return tn_ok();
+}
+
+static double lbfgs_within(double t, double low, double high) {
+    const double least = t > low ? t : low;
+    return least < high ? least : high;
+}
+static double lbfgs_cubic(const lbfgs_point *a, const lbfgs_point *b, double low, double high) {
+    const lbfgs_point *left = a->t <= b->t ? a : b, *right = a->t <= b->t ? b : a;
+    const double mean = a->slope + b->slope - 3 * ((a->loss - b->loss) / (a->t - b->t));
+    const double square = fma(mean, mean, -(a->slope * b->slope));
+    double root, part;
+    if (!(square >= 0)) return (low + high) / 2;
+    root = sqrt(square);
+    part = (right->slope + root - mean) / (right->slope - left->slope + 2 * root);
+    return lbfgs_within(fma(-(right->t - left->t), part, right->t), low, high);
+}
+static bool lbfgs_too_high(const lbfgs_line *a, const lbfgs_point *p) {
+    return p->loss > fma(1e-4 * p->t, a->start.slope, a->start.loss);
+}
+static bool lbfgs_is_flat(const lbfgs_line *a, const lbfgs_point *p) {
+    return fabs(p->slope) <= -0.9 * a->start.slope;
+}
+
+static int lbfgs_bracket(lbfgs_line *a, double t, lbfgs_point *ends) {
+    lbfgs_point before = a->start, now;
+    if (!lbfgs_at(a, t, &now)) return 0;
+    while (a->turns < a->most) {
+        const bool flat = lbfgs_is_flat(a, &now);
+        if (lbfgs_too_high(a, &now) || (a->turns > 1 && now.loss >= before.loss) ||
+            (!flat && now.slope >= 0)) {
+            ends[0] = before;
+            ends[1] = now;
+            return 2;
+        }
+        if (flat) {
+            ends[0] = now;
+            return 1;
+        }
+        t = lbfgs_cubic(&before, &now, fma(0.01, now.t - before.t, now.t), now.t * 10);
+        before = now;
+        if (!lbfgs_at(a, t, &now)) return 0;
+        a->turns++;
+    }
+    ends[0] = a->start;
+    ends[1] = now;
+    return 2;
+}
+
+static double lbfgs_inner(const lbfgs_point *ends, bool *stuck) {
+    const double top = fmax(ends[0].t, ends[1].t), bottom = fmin(ends[0].t, ends[1].t);
+    const double margin = 0.1 * (top - bottom);
+    const double t = lbfgs_cubic(&ends[0], &ends[1], bottom, top);
+    const bool again = *stuck;
+    *stuck = false;
+    if (!(fmin(top - t, t - bottom) < margin)) return t;
+    if (!(again || t >= top || t <= bottom)) {
+        *stuck = true;
+        return t;
+    }
+    return fabs(t - top) < fabs(t - bottom) ? top - margin : bottom + margin;
+}
+
+/* A step for which the loss falls enough and the slope is small enough (strong Wolfe). */
+static bool lbfgs_search(lbfgs_line *a, double t, lbfgs_point *found) {
+    lbfgs_point ends[2], now;
+    memset(ends, 0, sizeof ends);
+    const int n = lbfgs_bracket(a, t, ends);
+    int low = n == 2 && !(ends[0].loss <= ends[1].loss);
+    bool stuck = false, done = n == 1;
+    if (!n) return false;
+    while (!done && a->turns < a->most) {
+        if (fabs(ends[1].t - ends[0].t) * a->size < a->r->l->o.tolerance_change) break;
+        if (!lbfgs_at(a, lbfgs_inner(ends, &stuck), &now)) return false;
+        a->turns++;
+        if (lbfgs_too_high(a, &now) || now.loss >= ends[low].loss) {
+            ends[1 - low] = now;
+            low = !(ends[0].loss <= ends[1].loss);
+            continue;
+        }
+        done = lbfgs_is_flat(a, &now);
+        if (!done && now.slope * (ends[1 - low].t - ends[low].t) >= 0) ends[1 - low] = ends[low];
+        ends[low] = now;
+    }
+    *found = ends[low];
+    return true;
+}
+
+static bool lbfgs_line_of(lbfgs_run *r, const lbfgs_point *start, double t, lbfgs_point *found) {
+    tn_lbfgs *l = r->l;
+    lbfgs_line a;
+    bool ok;
+    memset(&a, 0, sizeof a);
+    a.r = r;
+    a.start = *start;
+    a.size = lbfgs_norm(l->direction, HUGE_VAL);
+    a.most = l->o.max_eval - r->evaluations;
+    a.begin = (tn_tensor **)tni_alloc_each(l->n, sizeof *a.begin);
+    ok = a.begin != NULL;
+    for (int64_t i = 0; ok && i < l->n; i++)
+        ok = (a.begin[i] = tnp_clone(l->param[i], TN_MEMORY_FORMAT_PRESERVE_FORMAT)) != NULL;
+    ok = ok && lbfgs_search(&a, t, found);
+    if (a.begin) tn_alloc_free(a.begin, (size_t)l->n * sizeof *a.begin);
+    return ok && tn_ok();
+}
+
+static void lbfgs_forget(tn_lbfgs *l) {
+    tn_release(l->change[0]);
+    tn_release(l->step[0]);
+    l->kept--;
+    memmove(l->change, l->change + 1, (size_t)l->kept * sizeof *l->change);
+    memmove(l->step, l->step + 1, (size_t)l->kept * sizeof *l->step);
+    memmove(l->ro, l->ro + 1, (size_t)l->kept * sizeof *l->ro);
+}
+
+static bool lbfgs_remember(tn_lbfgs *l, tn_tensor *gradient) {
+    tn_tensor *y = tnp_sub(gradient, l->before, 1),
+              *s = tnp_mul_scalar(l->direction, tn_float(l->t));
+    const double curvature = lbfgs_dot(y, s);
+    int64_t i;
+    if (!(curvature > 1e-10)) return tn_ok();
+    if (l->kept == l->o.history_size) lbfgs_forget(l);
+    i = l->kept;
+    l->change[i] = l->step[i] = NULL;
+    if (!lbfgs_keep(&l->change[i], y)) return false;
+    if (!lbfgs_keep(&l->step[i], s)) {
+        tn_release(l->change[i]);
+        return false;
+    }
+    l->ro[i] = 1 / curvature;
+    l->scale = curvature / lbfgs_dot(y, y);
+    l->kept++;
+    return tn_ok();
+}
+
+static bool lbfgs_direction(tn_lbfgs *l, tn_tensor *gradient) {
+    tn_tensor *q;
+    if (l->iterations == 1) {
+        while (l->kept) lbfgs_forget(l);
+        l->scale = 1;
+    } else if (!lbfgs_remember(l, gradient)) {
+        return false;
+    }
+    q = tnp_neg(gradient);
+    for (int64_t i = l->kept - 1; q && i >= 0; i--) {
+        l->al[i] = lbfgs_dot(l->step[i], q) * l->ro[i];
+        q = tnp_add(q, l->change[i], -l->al[i]);
+    }
+    if (q && l->scale != 1) q = tnp_mul_scalar(q, tn_float(l->scale));
+    for (int64_t i = 0; q && i < l->kept; i++)
+        q = tnp_add(q, l->step[i], l->al[i] - lbfgs_dot(l->change[i], q) * l->ro[i]);
+    return q && lbfgs_keep(&l->direction, q);
+}
+
+static bool lbfgs_advance(lbfgs_run *r, lbfgs_point *at, bool last) {
+    tn_lbfgs *l = r->l;
+    double value = 0;
+    if (l->o.strong_wolfe) {
+        lbfgs_point found;
+        memset(&found, 0, sizeof found);
+        if (!lbfgs_line_of(r, at, l->t, &found)) return false;
+        *at = found;
+        l->t = found.t;
+        return lbfgs_move(l, l->t);
+    }
+    if (!lbfgs_move(l, l->t)) return false;
+    if (last) return true;
+    return lbfgs_loss(r, &value, &at->loss) && (at->gradient = lbfgs_gradient(l)) != NULL;
+}
+
+static bool lbfgs_iterate(lbfgs_run *r, lbfgs_point *at, bool last, bool *more) {
+    tn_lbfgs *l = r->l;
+    const double before = at->loss;
+    *more = false;
+    l->iterations++;
+    if (!lbfgs_direction(l, at->gradient) || !lbfgs_keep(&l->before, at->gradient)) return false;
+    l->t = l->o.lr;
+    if (l->iterations == 1) l->t = fmin(1, 1 / lbfgs_norm(at->gradient, 1)) * l->t;
+    at->t = 0;
+    at->slope = lbfgs_dot(at->gradient, l->direction);
+    if (at->slope > -l->o.tolerance_change) return tn_ok();
+    if (!lbfgs_advance(r, at, last)) return false;
+    if (last || r->evaluations >= l->o.max_eval) return true;
+    if (lbfgs_norm(at->gradient, HUGE_VAL) <= l->o.tolerance_grad) return tn_ok();
+    *more = !(lbfgs_norm(l->direction, HUGE_VAL) * fabs(l->t) <= l->o.tolerance_change) &&
+            !(fabs(at->loss - before) < l->o.tolerance_change);
+    return tn_ok();
+}
+
+static bool lbfgs_step(lbfgs_run *r, double *value) {
+    tn_lbfgs *l = r->l;
+    lbfgs_point at;
+    bool more = true;
+    memset(&at, 0, sizeof at);
+    if (!lbfgs_loss(r, value, &at.loss) || !(at.gradient = lbfgs_gradient(l))) return false;
+    if (lbfgs_norm(at.gradient, HUGE_VAL) <= l->o.tolerance_grad) return tn_ok();
+    for (int64_t n = 1; more && n <= l->o.max_iter; n++) {
+        const int64_t mark = tn_scope_begin();
+        const bool ok = mark >= 0 && lbfgs_iterate(r, &at, n == l->o.max_iter, &more) &&
+                        lbfgs_keep(&l->gradient, at.gradient);
+        tn_scope_end(mark);
+        if (!ok) return false;
+        at.gradient = l->gradient;
+    }
+    return tn_ok();
+}
+
+TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
+                               tn_tensor *(*closure)(void *user), void *user) {
+    lbfgs_run r;
+    tni_step step;
+    double value = (double)NAN;
+    int64_t mark;
+    bool mode, ok;
+    if (!tn_ok()) return value;
+    tni_step_begin(&step, file, line, "lbfgs");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    memset(&r, 0, sizeof r);
+    r.l = l;
+    r.closure = closure;
+    r.user = user;
+    ok = l && closure ? lbfgs_step(&r, &value)
+                      : tni_nn_error(TN_INVALID, "the optimizer or the closure is NULL");
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok ? value : (double)NAN;
+}
+TN_API int64_t tn_lbfgs_evaluations(const tn_lbfgs *l) { return l ? l->evaluations : 0; }
+
+static bool lbfgs_check(const tn_lbfgs_args *o) {
+    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
+    if (o->max_iter < 1 || o->max_eval < 1 || o->history_size < 1)
+        return tni_nn_error(TN_INVALID, "max_iter, max_eval and history_size must be positive");
+    if (!(o->tolerance_grad >= 0 && o->tolerance_change >= 0))
+        return tni_nn_error(TN_INVALID, "tolerance_grad and tolerance_change must not be negative");
+    if (o->params.n < 1 || !o->params.at)
+        return tn_ok() ? tni_nn_error(TN_INVALID, "params: the list is empty") : false;
+    for (int64_t i = 0; i < o->params.n; i++) {
+        const tn_tensor *t = o->params.at[i];
+        const tn_dtype dtype = t ? tn_dtype_of(t) : TN_NO_DTYPE;
+        if (!t || !tn_is_leaf(t) ||
+            (dtype != TN_F64 && dtype != TN_F32 && dtype != TN_F16 && dtype != TN_BF16))
+            return tni_nn_error(TN_INVALID, "params[%lld] is no floating leaf", (long long)i);
+        if (dtype != tn_dtype_of(o->params.at[0]) ||
+            tn_device_of(t) != tn_device_of(o->params.at[0]))
+            return tni_nn_error(TN_INVALID,
+                                "params[%lld] has another dtype or device than the first",
+                                (long long)i);
+    }
+    return true;
+}
+
+static bool lbfgs_make(tn_lbfgs *l) {
+    const int64_t history = l->o.history_size;
+    l->param = (tn_tensor **)tni_alloc_each(l->o.params.n, sizeof *l->param);
+    l->change = (tn_tensor **)tni_alloc_each(history, sizeof *l->change);
+    l->step = l->change ? (tn_tensor **)tni_alloc_each(history, sizeof *l->step) : NULL;
+    l->ro = l->step ? (double *)tni_alloc_each(history, sizeof *l->ro) : NULL;
+    l->al = l->ro ? (double *)tni_alloc_each(history, sizeof *l->al) : NULL;
+    if (!l->param || !l->al) return false;
+    for (int64_t i = 0; i < l->o.params.n; i++) {
+        if (!(l->param[i] = tn_retain(l->o.params.at[i]))) return false;
+        l->n++;
+    }
+    return true;
+}
+
+TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line, const tn_lbfgs_args *args) {
+    tn_lbfgs *l = NULL;
+    tn_lbfgs_args o;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, "lbfgs");
+    memset(&o, 0, sizeof o);
+    if (args) o = *args;
+    if (o.lr == 0) o.lr = 1;
+    if (o.max_iter == 0) o.max_iter = 20;
+    if (o.max_eval == 0) o.max_eval = o.max_iter > INT64_MAX / 5 ? o.max_iter : o.max_iter * 5 / 4;
+    if (o.tolerance_grad == 0) o.tolerance_grad = 1e-7;
+    if (o.tolerance_change == 0) o.tolerance_change = 1e-9;
+    if (o.history_size == 0) o.history_size = 100;
+    if (lbfgs_check(&o)) l = (tn_lbfgs *)tn_alloc(sizeof *l);
+    if (l) {
+        memset(l, 0, sizeof *l);
+        l->o = o;
+        if (!lbfgs_make(l)) {
+            tn_lbfgs_free(l);
+            l = NULL;
+        }
+    }
+    tni_step_end(&step);
+    return l;
+}
+TN_API void tn_lbfgs_free(tn_lbfgs *l) {
+    size_t history;
+    if (!l || !tn_context_exists()) return;
+    history = (size_t)l->o.history_size;
+    while (l->kept) lbfgs_forget(l);
+    for (int64_t i = 0; i < l->n; i++) tn_release(l->param[i]);
+    tn_release(l->direction);
+    tn_release(l->before);
+    tn_release(l->gradient);
+    if (l->param) tn_alloc_free(l->param, (size_t)l->o.params.n * sizeof *l->param);
+    if (l->change) tn_alloc_free(l->change, history * sizeof *l->change);
+    if (l->step) tn_alloc_free(l->step, history * sizeof *l->step);
+    if (l->ro) tn_alloc_free(l->ro, history * sizeof *l->ro);
+    if (l->al) tn_alloc_free(l->al, history * sizeof *l->al);
+    tn_alloc_free(l, sizeof *l);
+}
+
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
+#pragma GCC pop_options
+#undef TNI_COLD
+#endif
+
+/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
+#pragma GCC push_options
+#pragma GCC optimize("Os")
+#endif
+
+/* src/optim/state.c - an optimizer's state as named tensors, out and in */
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct dict_entry {
+    int64_t name;
+    tn_tensor *tensor;
+} dict_entry;
+typedef struct dict_list {
+    tni_buffer names, entries;
+    bool failed;
+} dict_list;
+
+static void dict_add(dict_list *d, tn_tensor *t, const char *kind, int64_t number, tni_span name) {
+    dict_entry e = {d->names.n, t};
+    tni_buffer_text(&d->names, "%s.%lld.%.*s", kind, (long long)number, name.n, name.at);
+    tni_buffer_add(&d->names, "", 1);
+    if (!t || d->failed || d->names.failed || !tni_buffer_add(&d->entries, &e, sizeof e))
+        d->failed = true;
+    else
+        tn_retain(t);
+}
+
+static tni_span dict_span(const char *text) {
+    tni_span s = {text, (int)strlen(text)};
+    return s;
+}
+
+static tni_span dict_state_name(const char *names, int k) {
+    tni_span list = dict_span(names), item = {NULL, 0};
+    while (tni_item_next(&list, &item) && k-- > 0) continue;
+    return item;
+}
+
+static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
+    const float number = (float)value;
+    dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
+}
+
+static void dict_add_states(dict_list *d, const tn_optimizer *o) {
+    for (int64_t i = 0; i < o->n; i++) {
+        if (o->row->counts && o->count[i] > 0)
+            dict_add_number(d, o->count[i], i, dict_span("step"));
+        for (int j = 0; j < o->nkept; j++)
+            if (!isnan(o->kept[i * o->nkept + j]))
+                dict_add_number(d, o->kept[i * o->nkept + j], i,
+                                dict_state_name(o->row->numbers, j));
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor *state = o->state[i * o->nstates + k];
+            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
+        }
+    }
+}
+
+static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
+    tn_scalar s;
+    tn_floats list;
+    tn_tensor *t = NULL;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        t = tnp_from(list.at, tn_ints_of(&list.n, 1), TN_F64, TN_CPU);
+    } else if (!tn_param_number(p, options, &s)) {
+        return;
+    } else if (s.kind == TN_KIND_FLOAT) {
+        t = tnp_from(&s.real, tn_empty_dims(), TN_F64, TN_CPU);
+    } else if (s.kind != TN_KIND_NONE || TN_TYPES_CODE >> p->type & 1) {
+        t = tnp_from(&s.integer, tn_empty_dims(), TN_I64, TN_CPU);
+    } else {
+        return;
+    }
+    dict_add(d, t, "group", g, dict_span(p->name));
+}
+
+static tn_named_list dict_list_of(const dict_list *d) {
+    tn_named_list list = {NULL, 0, 0, true};
+    int64_t n = d->entries.n / (int64_t)sizeof(dict_entry);
+    const dict_entry *e = (const dict_entry *)(const void *)d->entries.at;
+    list.bytes = n * (int64_t)sizeof *list.at + d->names.n;
+    list.n = -1;
+    if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
+    list.bytes++;
+    if (!list.at) {
+        for (int64_t i = 0; i < n; i++) tn_release(e[i].tensor);
+        return list;
+    }
+    memcpy(list.at + n, d->names.at, (size_t)d->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = (const char *)(list.at + n) + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    list.n = n;
+    return list;
+}
+
+static tn_named_list dict_of(const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    dict_list d;
+    int64_t mark;
+    if (!o) {
+        tni_nn_error(TN_INVALID, "optimizer is NULL");
+        return list;
+    }
+    memset(&d, 0, sizeof d);
+    mark = tn_scope_begin();
+    dict_add_states(&d, o);
+    for (int g = 0; g < o->ngroups; g++)
+        for (int i = 0; i < o->row->gen->nparam; i++)
+            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+    list = dict_list_of(&d);
+    tni_buffer_free(&d.names);
+    tni_buffer_free(&d.entries);
+    tn_scope_end(mark);
+    return list;
+}
+
+TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    tni_step step;
+    if (!tn_ok()) return list;
+    tni_place_begin(&step, file, line);
+    list = dict_of(o);
+    tni_step_end(&step);
+    return list;
+}
+
+static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
+    size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
+    memset(l, 0, sizeof *l);
+    l->o = o;
+    l->bytes = pointers * sizeof(void *) + (size_t)(o->n * (1 + o->nkept) + 1) * sizeof(double);
+    l->count = (double *)tn_alloc(l->bytes);
+    if (!l->count) return false;
+    memset(l->count, 0, l->bytes);
+    l->kept = l->count + o->n;
+    for (int64_t i = 0; i < o->n * o->nkept; i++) l->kept[i] = (double)NAN;
+    l->state = (tn_tensor **)(void *)(l->kept + o->n * o->nkept + 1);
+    l->options = (char **)(void *)(l->state + o->n * o->nstates);
+    for (int g = 0; g < o->ngroups; g++) {
+        l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
+        if (!l->options[g]) return false;
+        memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
+        tn_args_move(o->row->gen, l->options[g], o->group[g].options, o->group[g].bytes,
+                     l->options[g]);
+    }
+    return true;
+}
+
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
+    tn_optimizer *o = l->o;
+    if (!l->count) return;
+    for (int64_t i = 0; i < o->n * o->nstates; i++) {
+        tn_tensor *old = commit ? o->state[i] : l->state[i];
+        if (commit) o->state[i] = l->state[i];
+        tn_release(old);
+    }
+    for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
+    for (int64_t i = 0; commit && i < o->n * o->nkept; i++) o->kept[i] = l->kept[i];
+    for (int g = 0; g < o->ngroups; g++) {
+        char *old = commit ? o->group[g].options : l->options[g];
+        if (commit) o->group[g].options = l->options[g];
+        if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
+    }
+    tn_alloc_free(l->count, l->bytes);
+}
+
+static const char *dict_number(const char *name, const char *prefix, int64_t limit,
+                               int64_t *number) {
+    size_t n = strlen(prefix);
+    char *end;
+    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
+    *number = (int64_t)strtoll(name + n, &end, 10);
+    return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
+}
+
+static bool dict_load_number(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e,
+                             bool *is) {
+    tn_optimizer *o = l->o;
+    double *to = o->row->counts && strcmp(name, "step") == 0 ? &l->count[i] : NULL;
+    for (int j = 0; !to && j < o->nkept; j++)
+        if (tni_span_is(dict_state_name(o->row->numbers, j), name)) to = &l->kept[i * o->nkept + j];
+    *is = to != NULL;
+    if (!to) return true;
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
+    *to = tn_item(e->tensor);
+    return to != &l->count[i] || tni_is_count(*to) ||
+           tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name, *to);
+}
+
+static const tn_tensor *dict_state_like(const tn_optimizer *o, int64_t i, int k) {
+    const tn_tensor *like = o->param[i];
+    for (int g = 0; o->row->begin && g < o->ngroups; g++)
+        if (i >= o->group[g].first && i < o->group[g].first + o->group[g].count)
+            like = o->row->begin(o->group[g].options, o->param[i], k);
+    if (!like && tn_ok())
+        tni_nn_error(TN_INVALID, "parameter %lld has no such state", (long long)i);
+    return like;
+}
+
+static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
+    tn_optimizer *o = l->o;
+    tn_ints b = tn_shape(e->tensor);
+    tn_tensor *t;
+    for (int k = 0; k < o->nstates; k++) {
+        tn_tensor **to = &l->state[i * o->nstates + k];
+        if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
+        if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
+        const tn_tensor *like = dict_state_like(o, i, k);
+        if (!like) return false;
+        tn_ints a = tn_shape(like);
+        if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
+            return tni_nn_error(TN_INVALID, "%s: the shape is not that of the parameter's state",
+                                e->name);
+        t = e->tensor;
+        if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
+            tn_device_of(t) != tn_device_of(o->param[i])) {
+            t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
+            if (!t || !tnp_copy_(t, e->tensor)) return false;
+        }
+        *to = tn_retain(t);
+        return true;
+    }
+    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
+}
+
+static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
+    tn_floats list;
+    int words = 0;
+    double value;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
+    }
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
+    value = tn_item(e->tensor);
+    if (p->flags & TN_P_MAYBE) return tn_param_set_number(p, options, tn_float(value));
+    if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
+    while (p->words && p->words[words]) words++;
+    return (tni_is_count(value) &&
+            tn_param_set_number(p, options, value == 0 ? tn_none() : tn_int((int64_t)value))) ||
+           tni_nn_error(TN_INVALID, "%s is %g, expected the number of a value, 1 to %d", e->name,
+                        value, words);
+}
+
+static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
+                             const tn_named *e) {
+    const tn_param *p = tn_param_named(l->o->row->gen, name, SIZE_MAX);
+    return p ? dict_load_value(p, l->options[g], e)
+             : tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
+}
+
+static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
+    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "expected a list of named tensors");
+    for (int64_t i = 0; i < n; i++) {
+        int64_t number;
+        const char *name;
+        if (!at[i].name || !at[i].tensor)
+            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
+            bool is;
+            if (!dict_load_number(l, number, name, &at[i], &is)) return false;
+            if (!is && !dict_load_state(l, number, name, &at[i])) return false;
+        } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
+            if (!dict_load_option(l, number, name, &at[i])) return false;
+        } else {
+            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group",
+                                at[i].name);
+        }
+    }
+    for (int g = 0; g < l->o->ngroups; g++)
+        if (!tni_group_check(l->o, l->options[g])) return false;
+    return tn_ok();
+}
+
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n, bool take) {
+    if (!dict_begin(l, o)) return false;
+    l->take = take;
+    return dict_load_each(l, at, n);
+}
+
+TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
+                                 int64_t n) {
+    tni_optimizer_plan l;
+    tni_step step;
+    int64_t mark;
+    bool ok = o && n >= 0 && (at || !n), mode;
+    if (!tn_ok()) return false;
+    memset(&l, 0, sizeof l);
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    if (!ok) tni_nn_error(TN_INVALID, "expected an optimizer and a list of tensors");
+    ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
+    tni_optimizer_plan_end(&l, ok);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+/* src/data/checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume */
+
+#include <math.h>
+
+typedef struct checkpoint_place {
+    const char *path;
+    const void *data;
+    size_t bytes;
+    tn_bytes *saved;
+    bool memory;
+} checkpoint_place;
+
+static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
+
+typedef struct checkpoint_entry {
+    int64_t name;
+    tn_tensor *tensor;
+} checkpoint_entry;
+typedef struct checkpoint_list {
+    tni_buffer names, entries;
+} checkpoint_list;
+
+static bool checkpoint_add(checkpoint_list *l, const char *prefix, const char *name, tn_tensor *t) {
+    checkpoint_entry e = {l->names.n, t};
+    if (!t) return false;
+    if (tn_device_of(t) != TN_CPU) e.tensor = tnp_empty(tn_shape(t), tn_dtype_of(t), TN_CPU);
+    if (e.tensor && e.tensor != t) e.tensor = tnp_copy_(e.tensor, t);
+    tni_buffer_text(&l->names, "%s%s", prefix, name);
+    tni_buffer_add(&l->names, "", 1);
+    return e.tensor && tni_buffer_add(&l->entries, &e, sizeof e) && !l->names.failed;
+}
+
+static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named_list list) {
+    for (int64_t i = 0; i < list.n; i++)
+        if (!checkpoint_add(l, prefix, list.at[i].name, list.at[i].tensor)) return false;
+    return list.n >= 0;
+}
+
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
+    int64_t count = tn_schedule_count(s), groups = tni_schedule_groups(s);
+    tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
+    for (int g = 0; initial && g < (int)groups; g++)
+        ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
+    return checkpoint_add(l, "schedule.", "count",
+                          tnp_from(&count, tn_empty_dims(), TN_I64, TN_CPU)) &&
+           checkpoint_add(l, "schedule.", "initial", initial);
+}
+
+static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
+                                     const tn_generator *generator) {
+    static const int64_t size = TN_GENERATOR_BYTES;
+    tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
+    if (t) tn_generator_state(generator, (uint8_t *)tn_data(t));
+    return checkpoint_add(l, "rng.", name, t);
+}
+
+static bool checkpoint_write(const checkpoint_place *to, checkpoint_list *l) {
+    tn_save_args args;
+    tn_note notes[2];
+    int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
+    const checkpoint_entry *e = (const checkpoint_entry *)(const void *)l->entries.at;
+    tn_named *at = (tn_named *)tn_alloc((size_t)(n + 1) * sizeof *at);
+    bool ok;
+    if (!at) return false;
+    for (int64_t i = 0; i < n; i++) {
+        at[i].name = l->names.at + e[i].name;
+        at[i].tensor = e[i].tensor;
+    }
+    notes[0].key = "format";
+    notes[0].value = checkpoint_format;
+    notes[1].key = "version";
+    notes[1].value = checkpoint_version;
+    memset(&args, 0, sizeof args);
+    args.notes = notes;
+    args.nnotes = 2;
+    args.at = at;
+    args.n = n;
+    if (to->memory) {
+        *to->saved = tn_save_memory_at(NULL, 0, &args);
+        ok = to->saved->at != NULL;
+    } else {
+        ok = tn_safetensors_save_at(NULL, 0, to->path, at, n, notes, 2);
+    }
+    tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
+    return ok;
+}
+
+static bool checkpoint_state_fits(const checkpoint_place *place, const tn_state *s) {
+    if (!place->path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
+    if (s->schedule && !s->optimizer)
+        return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
+    if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
+        return tni_nn_error(TN_INVALID, "numbers: expected a list");
+    for (int64_t i = 0; i < s->nnumbers; i++)
+        if (!s->numbers[i].name)
+            return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
+    return true;
+}
+
+static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
+    tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
+    checkpoint_list l;
+    bool ok = true;
+    memset(&l, 0, sizeof l);
+    if (s->model) model = tn_module_state_dict_at(NULL, 0, s->model);
+    if (s->optimizer) optimizer = tn_optimizer_state_dict_at(NULL, 0, s->optimizer);
+    ok = checkpoint_add_list(&l, "model.", model) &&
+         checkpoint_add_list(&l, "optimizer.", optimizer) &&
+         (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
+         (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
+         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
+    for (int64_t i = 0; ok && i < s->nnumbers; i++)
+        ok = checkpoint_add(&l, "train.", s->numbers[i].name,
+                            tnp_from(&s->numbers[i].value, tn_empty_dims(), TN_F64, TN_CPU));
+    ok = ok && checkpoint_write(to, &l);
+    tni_buffer_free(&l.names);
+    tni_buffer_free(&l.entries);
+    tn_named_free(model);
+    tn_named_free(optimizer);
+    return ok;
+}
+
+static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
+    size_t n = strlen(prefix);
+    int64_t count = 0;
+    for (int64_t i = 0; i < list.n; i++)
+        if (strncmp(list.at[i].name, prefix, n) == 0) {
+            at[count].name = list.at[i].name + n;
+            at[count++].tensor = list.at[i].tensor;
+        }
+    return count;
+}
+
+static tn_safetensors *checkpoint_open(const checkpoint_place *from) {
+    tn_safetensors *f = from->memory
+                            ? tn_safetensors_open_memory_at(NULL, 0, from->data, from->bytes)
+                            : tn_safetensors_open_at(NULL, 0, from->path);
+    const char *format = tn_safetensors_note(f, "format"),
+               *version = tn_safetensors_note(f, "version");
+    bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
+              strcmp(version, checkpoint_version) == 0;
+    if (!f || ok) return f;
+    tni_nn_error(
+        TN_FORMAT, "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")",
+        from->path, checkpoint_version, format ? format : "none", version ? version : "none");
+    tn_safetensors_close(f);
+    return NULL;
+}
+
+static bool checkpoint_bad(const char *path, const char *what) {
+    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged or does not match", path, what);
+}
+
+typedef struct checkpoint_rest {
+    int64_t count;
+    const double *initial;
+    const uint8_t *rng, *loader;
+} checkpoint_rest;
+
+static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
+                                      checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"),
+                    *initial = tn_named_find(list, "schedule.initial");
+    int groups = tni_schedule_groups(s);
+    if (!count || tn_dtype_of(count) != TN_I64 || tn_numel(count) != 1 || !initial ||
+        tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != groups)
+        return checkpoint_bad(path, "the schedule");
+    r->count = tn_item_int(count);
+    r->initial = (const double *)tn_data(initial);
+    for (int g = 0; g < groups; g++)
+        if (r->initial[g] - r->initial[g] != 0) return checkpoint_bad(path, "schedule.initial");
+    return (r->count >= 0 && tni_is_count((double)r->count)) ||
+           checkpoint_bad(path, "schedule.count");
+}
+
+static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
+                                       const uint8_t **rng) {
+    tn_generator *probe;
+    bool ok;
+    if (!state || tn_dtype_of(state) != TN_U8 || tn_numel(state) != TN_GENERATOR_BYTES)
+        return checkpoint_bad(path, "the random state");
+    *rng = (const uint8_t *)tn_data(state);
+    probe = tn_generator_new(0);
+    ok = probe && tn_generator_set_state(probe, *rng);
+    tn_generator_free(probe);
+    return ok;
+}
+
+static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) {
+    for (int64_t i = 0; i < list.n; i++)
+        if (strncmp(list.at[i].name, "train.", 6) == 0 && strcmp(list.at[i].name + 6, name) == 0)
+            return list.at[i].tensor;
+    return NULL;
+}
+static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
+    return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
+           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
+}
+
+static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
+                                  checkpoint_rest *r) {
+    const tn_tensor *loader = tn_named_find(list, "rng.loader");
+    memset(r, 0, sizeof *r);
+    if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
+    if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
+        return false;
+    if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
+        return false;
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const char *name = s->numbers[i].name;
+        if (!checkpoint_number_fits(path, name, checkpoint_number(list, name))) return false;
+    }
+    return tn_ok();
+}
+
+static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
+    if (s->schedule)
+        tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
+                              tni_schedule_groups(s->schedule));
+    if (r->rng) tn_generator_set_state(s->generator, r->rng);
+    if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
+        s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
+    }
+}
+
+TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    tn_safetensors *f = checkpoint_open(&from);
+    int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
+    bool ok = f != NULL;
+    *value = (double)NAN;
+    for (; i < n; i++) {
+        const char *at = tn_safetensors_name(f, i);
+        if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
+    }
+    if (i < n) {
+        const tn_tensor *t = tn_safetensors_get_at(NULL, 0, f, tn_safetensors_name(f, i));
+        ok = t && checkpoint_number_fits(path, name, t);
+        if (ok) *value = *(const double *)tn_data(t);
+    }
+    tn_safetensors_close(f);
+    tn_scope_end(mark);
+    return ok;
+}
+
+static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_named *at) {
+    tni_plan model = {{NULL, 0, 0, false}};
+    tni_optimizer_plan optimizer;
+    bool ok = true;
+    memset(&optimizer, 0, sizeof optimizer);
+    if (s->optimizer)
+        ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
+                                     checkpoint_select(list, "optimizer.", at), true);
+    if (s->model && ok)
+        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true, true);
+    tni_plan_end(&model, ok);
+    tni_optimizer_plan_end(&optimizer, ok);
+    return ok;
+}
+
+static bool checkpoint_load(const checkpoint_place *from, const tn_state *s) {
+    tn_safetensors *f = checkpoint_open(from);
+    tn_named_list list;
+    checkpoint_rest rest;
+    tn_named *at = NULL;
+    tn_load_args args;
+    bool ok;
+    tn_safetensors_close(f);
+    if (!f) return false;
+    memset(&args, 0, sizeof args);
+    args.data = from->data;
+    args.bytes = from->bytes;
+    list = from->memory ? tn_load_memory_at(NULL, 0, &args)
+                        : tn_safetensors_load_at(NULL, 0, from->path);
+    if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    ok = at && checkpoint_check_rest(from->path, list, s, &rest) &&
+         checkpoint_load_parts(s, list, at);
+    if (ok) checkpoint_load_rest(s, list, &rest);
+    if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
+    tn_named_free(list);
+    return ok;
+}
+
+static bool checkpoint_run(const char *file, int line, const checkpoint_place *place,
+                           const tn_state *state,
+                           bool (*run)(const checkpoint_place *place, const tn_state *state)) {
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "checkpoint");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = checkpoint_state_fits(place, state) && run(place, state);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
+    const checkpoint_place to = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &to, state, checkpoint_save);
+}
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
+    const checkpoint_place from = {path, NULL, 0, NULL, false};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
+}
+TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state) {
+    tn_bytes saved = {NULL, 0};
+    const checkpoint_place to = {"memory", NULL, 0, &saved, true};
+    checkpoint_run(file, line, &to, state, checkpoint_save);
+    return saved;
+}
+TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
+                                         const tn_state *state) {
+    const checkpoint_place from = {"memory", data, bytes, NULL, true};
+    return checkpoint_run(file, line, &from, state, checkpoint_load);
+}
+
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
 #pragma GCC pop_options
+#undef TNI_COLD
 #endif
 
 /* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("O1", "inline-small-functions")
 #endif
@@ -20801,330 +21722,6 @@ TN_API tn_loader *tn_loader_new_at(const char *file, int line, const tn_loader_a
     return l;
 }
 
-/* src/data/checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume */
-
-#include <math.h>
-
-typedef struct checkpoint_place {
-    const char *path;
-    const void *data;
-    size_t bytes;
-    tn_bytes *saved;
-    bool memory;
-} checkpoint_place;
-
-static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
-
-typedef struct checkpoint_entry {
-    int64_t name;
-    tn_tensor *tensor;
-} checkpoint_entry;
-typedef struct checkpoint_list {
-    tni_buffer names, entries;
-} checkpoint_list;
-
-static bool checkpoint_add(checkpoint_list *l, const char *prefix, const char *name, tn_tensor *t) {
-    checkpoint_entry e = {l->names.n, t};
-    if (!t) return false;
-    if (tn_device_of(t) != TN_CPU) e.tensor = tnp_empty(tn_shape(t), tn_dtype_of(t), TN_CPU);
-    if (e.tensor && e.tensor != t) e.tensor = tnp_copy_(e.tensor, t);
-    tni_buffer_text(&l->names, "%s%s", prefix, name);
-    tni_buffer_add(&l->names, "", 1);
-    return e.tensor && tni_buffer_add(&l->entries, &e, sizeof e) && !l->names.failed;
-}
-
-static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named_list list) {
-    for (int64_t i = 0; i < list.n; i++)
-        if (!checkpoint_add(l, prefix, list.at[i].name, list.at[i].tensor)) return false;
-    return list.n >= 0;
-}
-
-static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
-    int64_t count = tn_schedule_count(s), groups = tni_schedule_groups(s);
-    tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
-    for (int g = 0; initial && g < (int)groups; g++)
-        ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
-    return checkpoint_add(l, "schedule.", "count",
-                          tnp_from(&count, tn_empty_dims(), TN_I64, TN_CPU)) &&
-           checkpoint_add(l, "schedule.", "initial", initial);
-}
-
-static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
-                                     const tn_generator *generator) {
-    static const int64_t size = TN_GENERATOR_BYTES;
-    tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
-    if (t) tn_generator_state(generator, (uint8_t *)tn_data(t));
-    return checkpoint_add(l, "rng.", name, t);
-}
-
-static bool checkpoint_write(const checkpoint_place *to, checkpoint_list *l) {
-    tn_save_args args;
-    tn_note notes[2];
-    int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
-    const checkpoint_entry *e = (const checkpoint_entry *)(const void *)l->entries.at;
-    tn_named *at = (tn_named *)tn_alloc((size_t)(n + 1) * sizeof *at);
-    bool ok;
-    if (!at) return false;
-    for (int64_t i = 0; i < n; i++) {
-        at[i].name = l->names.at + e[i].name;
-        at[i].tensor = e[i].tensor;
-    }
-    notes[0].key = "format";
-    notes[0].value = checkpoint_format;
-    notes[1].key = "version";
-    notes[1].value = checkpoint_version;
-    memset(&args, 0, sizeof args);
-    args.notes = notes;
-    args.nnotes = 2;
-    args.at = at;
-    args.n = n;
-    if (to->memory) {
-        *to->saved = tn_save_memory_at(NULL, 0, &args);
-        ok = to->saved->at != NULL;
-    } else {
-        ok = tn_safetensors_save_at(NULL, 0, to->path, at, n, notes, 2);
-    }
-    tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
-    return ok;
-}
-
-static bool checkpoint_state_fits(const checkpoint_place *place, const tn_state *s) {
-    if (!place->path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
-    if (s->schedule && !s->optimizer)
-        return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
-    if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
-        return tni_nn_error(TN_INVALID, "numbers: expected a list");
-    for (int64_t i = 0; i < s->nnumbers; i++)
-        if (!s->numbers[i].name)
-            return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
-    return true;
-}
-
-static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
-    tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
-    checkpoint_list l;
-    bool ok = true;
-    memset(&l, 0, sizeof l);
-    if (s->model) model = tn_module_state_dict_at(NULL, 0, s->model);
-    if (s->optimizer) optimizer = tn_optimizer_state_dict_at(NULL, 0, s->optimizer);
-    ok = checkpoint_add_list(&l, "model.", model) &&
-         checkpoint_add_list(&l, "optimizer.", optimizer) &&
-         (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
-         (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
-         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
-    for (int64_t i = 0; ok && i < s->nnumbers; i++)
-        ok = checkpoint_add(&l, "train.", s->numbers[i].name,
-                            tnp_from(&s->numbers[i].value, tn_empty_dims(), TN_F64, TN_CPU));
-    ok = ok && checkpoint_write(to, &l);
-    tni_buffer_free(&l.names);
-    tni_buffer_free(&l.entries);
-    tn_named_free(model);
-    tn_named_free(optimizer);
-    return ok;
-}
-
-static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
-    size_t n = strlen(prefix);
-    int64_t count = 0;
-    for (int64_t i = 0; i < list.n; i++)
-        if (strncmp(list.at[i].name, prefix, n) == 0) {
-            at[count].name = list.at[i].name + n;
-            at[count++].tensor = list.at[i].tensor;
-        }
-    return count;
-}
-
-static tn_safetensors *checkpoint_open(const checkpoint_place *from) {
-    tn_safetensors *f = from->memory
-                            ? tn_safetensors_open_memory_at(NULL, 0, from->data, from->bytes)
-                            : tn_safetensors_open_at(NULL, 0, from->path);
-    const char *format = tn_safetensors_note(f, "format"),
-               *version = tn_safetensors_note(f, "version");
-    bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
-              strcmp(version, checkpoint_version) == 0;
-    if (!f || ok) return f;
-    tni_nn_error(
-        TN_FORMAT, "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")",
-        from->path, checkpoint_version, format ? format : "none", version ? version : "none");
-    tn_safetensors_close(f);
-    return NULL;
-}
-
-static bool checkpoint_bad(const char *path, const char *what) {
-    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged or does not match", path, what);
-}
-
-typedef struct checkpoint_rest {
-    int64_t count;
-    const double *initial;
-    const uint8_t *rng, *loader;
-} checkpoint_rest;
-
-static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
-                                      checkpoint_rest *r) {
-    const tn_tensor *count = tn_named_find(list, "schedule.count"),
-                    *initial = tn_named_find(list, "schedule.initial");
-    int groups = tni_schedule_groups(s);
-    if (!count || tn_dtype_of(count) != TN_I64 || tn_numel(count) != 1 || !initial ||
-        tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != groups)
-        return checkpoint_bad(path, "the schedule");
-    r->count = tn_item_int(count);
-    r->initial = (const double *)tn_data(initial);
-    for (int g = 0; g < groups; g++)
-        if (r->initial[g] - r->initial[g] != 0) return checkpoint_bad(path, "schedule.initial");
-    return (r->count >= 0 && tni_is_count((double)r->count)) ||
-           checkpoint_bad(path, "schedule.count");
-}
-
-static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
-                                       const uint8_t **rng) {
-    tn_generator *probe;
-    bool ok;
-    if (!state || tn_dtype_of(state) != TN_U8 || tn_numel(state) != TN_GENERATOR_BYTES)
-        return checkpoint_bad(path, "the random state");
-    *rng = (const uint8_t *)tn_data(state);
-    probe = tn_generator_new(0);
-    ok = probe && tn_generator_set_state(probe, *rng);
-    tn_generator_free(probe);
-    return ok;
-}
-
-static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) {
-    for (int64_t i = 0; i < list.n; i++)
-        if (strncmp(list.at[i].name, "train.", 6) == 0 && strcmp(list.at[i].name + 6, name) == 0)
-            return list.at[i].tensor;
-    return NULL;
-}
-static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
-    return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
-           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
-}
-
-static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
-                                  checkpoint_rest *r) {
-    const tn_tensor *loader = tn_named_find(list, "rng.loader");
-    memset(r, 0, sizeof *r);
-    if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
-    if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
-        return false;
-    if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
-        return false;
-    for (int64_t i = 0; i < s->nnumbers; i++) {
-        const char *name = s->numbers[i].name;
-        if (!checkpoint_number_fits(path, name, checkpoint_number(list, name))) return false;
-    }
-    return tn_ok();
-}
-
-static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
-    if (s->schedule)
-        tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
-                              tni_schedule_groups(s->schedule));
-    if (r->rng) tn_generator_set_state(s->generator, r->rng);
-    if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
-    for (int64_t i = 0; i < s->nnumbers; i++) {
-        const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
-        s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
-    }
-}
-
-TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
-    const checkpoint_place from = {path, NULL, 0, NULL, false};
-    tn_safetensors *f = checkpoint_open(&from);
-    int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
-    bool ok = f != NULL;
-    *value = (double)NAN;
-    for (; i < n; i++) {
-        const char *at = tn_safetensors_name(f, i);
-        if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
-    }
-    if (i < n) {
-        const tn_tensor *t = tn_safetensors_get_at(NULL, 0, f, tn_safetensors_name(f, i));
-        ok = t && checkpoint_number_fits(path, name, t);
-        if (ok) *value = *(const double *)tn_data(t);
-    }
-    tn_safetensors_close(f);
-    tn_scope_end(mark);
-    return ok;
-}
-
-static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_named *at) {
-    tni_plan model = {{NULL, 0, 0, false}};
-    tni_optimizer_plan optimizer;
-    bool ok = true;
-    memset(&optimizer, 0, sizeof optimizer);
-    if (s->optimizer)
-        ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
-                                     checkpoint_select(list, "optimizer.", at), true);
-    if (s->model && ok)
-        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true, true);
-    tni_plan_end(&model, ok);
-    tni_optimizer_plan_end(&optimizer, ok);
-    return ok;
-}
-
-static bool checkpoint_load(const checkpoint_place *from, const tn_state *s) {
-    tn_safetensors *f = checkpoint_open(from);
-    tn_named_list list;
-    checkpoint_rest rest;
-    tn_named *at = NULL;
-    tn_load_args args;
-    bool ok;
-    tn_safetensors_close(f);
-    if (!f) return false;
-    memset(&args, 0, sizeof args);
-    args.data = from->data;
-    args.bytes = from->bytes;
-    list = from->memory ? tn_load_memory_at(NULL, 0, &args)
-                        : tn_safetensors_load_at(NULL, 0, from->path);
-    if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
-    ok = at && checkpoint_check_rest(from->path, list, s, &rest) &&
-         checkpoint_load_parts(s, list, at);
-    if (ok) checkpoint_load_rest(s, list, &rest);
-    if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
-    tn_named_free(list);
-    return ok;
-}
-
-static bool checkpoint_run(const char *file, int line, const checkpoint_place *place,
-                           const tn_state *state,
-                           bool (*run)(const checkpoint_place *place, const tn_state *state)) {
-    tni_step step;
-    int64_t mark;
-    bool ok, mode;
-    if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "checkpoint");
-    mark = tn_scope_begin();
-    mode = tn_set_grad_mode(false);
-    ok = checkpoint_state_fits(place, state) && run(place, state);
-    tn_set_grad_mode(mode);
-    tn_scope_end(mark);
-    tni_step_end(&step);
-    return ok;
-}
-
-TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
-                                  const tn_state *state) {
-    const checkpoint_place to = {path, NULL, 0, NULL, false};
-    return checkpoint_run(file, line, &to, state, checkpoint_save);
-}
-TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
-                                  const tn_state *state) {
-    const checkpoint_place from = {path, NULL, 0, NULL, false};
-    return checkpoint_run(file, line, &from, state, checkpoint_load);
-}
-TN_API tn_bytes tn_checkpoint_save_memory_at(const char *file, int line, const tn_state *state) {
-    tn_bytes saved = {NULL, 0};
-    const checkpoint_place to = {"memory", NULL, 0, &saved, true};
-    checkpoint_run(file, line, &to, state, checkpoint_save);
-    return saved;
-}
-TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void *data, size_t bytes,
-                                         const tn_state *state) {
-    const checkpoint_place from = {"memory", data, bytes, NULL, true};
-    return checkpoint_run(file, line, &from, state, checkpoint_load);
-}
-
 /* src/data/train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback */
 
 #include <math.h>
@@ -21217,7 +21814,11 @@ static bool train_step(train_run *r, const tn_batch *b) {
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
     if (a->clip_norm > 0)
-        tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
+        TNI_IF(clip_norm,
+               (void)tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model),
+                                             a->clip_norm, 2.0),
+               tni_nn_error(TN_UNSUPPORTED, "clip_norm is not in this build"));
+    if (!tn_ok()) return false;
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
@@ -24004,6 +24605,32 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_cross_map_lrn2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cross_map_lrn2d);
+static const tn_param tni_params_nn_cross_map_lrn2d[] = {
+    {"size", TN_T_INT, 0, offsetof(tn_nn_cross_map_lrn2d_args, size), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, alpha), 0, -1, NULL},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, beta), 0, -1, NULL},
+    {"k", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, k), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_cross_map_lrn2d_args tni_defaults_nn_cross_map_lrn2d = {0.0001, 0.75, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cross_map_lrn2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cross_map_lrn2d = {tni_params_nn_cross_map_lrn2d,
+    &tni_defaults_nn_cross_map_lrn2d, tni_names_nn_cross_map_lrn2d, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_cross_map_lrn2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cross_map_lrn2d) = {"CrossMapLRN2d", &tni_make_cross_map_lrn2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cross_map_lrn2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_group_norm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_group_norm);
 static const tn_param tni_params_nn_group_norm[] = {
@@ -25526,6 +26153,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_cross_map_lrn2d,
         &tni_module_group_norm,
         &tni_module_rms_norm,
         &tni_module_constant_pad1d,
@@ -26573,6 +27201,15 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_cross_map_lrn2d_at(const char *file, int line,
+    const tn_nn_cross_map_lrn2d_args *args) {
+    return tn_module_make(file, line, &tni_module_cross_map_lrn2d, args);
+}
+TN_API tn_module *tnp_nn_cross_map_lrn2d(int64_t size, double alpha, double beta, double k,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_cross_map_lrn2d_args a = {alpha, beta, k, dtype, device, size};
+    return tn_nn_cross_map_lrn2d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
     const tn_nn_group_norm_args *args) {
     return tn_module_make(file, line, &tni_module_group_norm, args);
@@ -27600,10 +28237,10 @@ TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho
 
 TNI_EXTERN_C_END
 
-/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+#ifdef TNI_COLD
 #pragma GCC pop_options
+#undef TNI_COLD
 #endif
 #endif
 #endif /* TENSOR_NN_IMPLEMENTATION */
@@ -27696,6 +28333,10 @@ TNI_EXTERN_C_END
 #define tn_scaler_get TNI_JOIN(TN_PREFIX, tn_scaler_get)
 #define tn_scaler_count TNI_JOIN(TN_PREFIX, tn_scaler_count)
 #define tn_scaler_resume_at TNI_JOIN(TN_PREFIX, tn_scaler_resume_at)
+#define tn_lbfgs_new_at TNI_JOIN(TN_PREFIX, tn_lbfgs_new_at)
+#define tn_lbfgs_free TNI_JOIN(TN_PREFIX, tn_lbfgs_free)
+#define tn_lbfgs_step_at TNI_JOIN(TN_PREFIX, tn_lbfgs_step_at)
+#define tn_lbfgs_evaluations TNI_JOIN(TN_PREFIX, tn_lbfgs_evaluations)
 #define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
 #define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
 #define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
@@ -27914,6 +28555,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at TNI_JOIN(TN_PREFIX, tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm TNI_JOIN(TN_PREFIX, tnp_nn_local_response_norm)
+#define tn_nn_cross_map_lrn2d_at TNI_JOIN(TN_PREFIX, tn_nn_cross_map_lrn2d_at)
+#define tnp_nn_cross_map_lrn2d TNI_JOIN(TN_PREFIX, tnp_nn_cross_map_lrn2d)
 #define tn_nn_group_norm_at TNI_JOIN(TN_PREFIX, tn_nn_group_norm_at)
 #define tnp_nn_group_norm TNI_JOIN(TN_PREFIX, tnp_nn_group_norm)
 #define tn_nn_rms_norm_at TNI_JOIN(TN_PREFIX, tn_nn_rms_norm_at)
@@ -28080,7 +28723,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_379378727eff TNI_JOIN(TN_PREFIX, tn_nn_layout_379378727eff)
+#define tn_nn_layout_c954c245cfb9 TNI_JOIN(TN_PREFIX, tn_nn_layout_c954c245cfb9)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -28166,6 +28809,10 @@ TNI_EXTERN_C_END
 #define tn_scaler_get (*tni_at_tn_scaler_get)
 #define tn_scaler_count (*tni_at_tn_scaler_count)
 #define tn_scaler_resume_at (*tni_at_tn_scaler_resume_at)
+#define tn_lbfgs_new_at (*tni_at_tn_lbfgs_new_at)
+#define tn_lbfgs_free (*tni_at_tn_lbfgs_free)
+#define tn_lbfgs_step_at (*tni_at_tn_lbfgs_step_at)
+#define tn_lbfgs_evaluations (*tni_at_tn_lbfgs_evaluations)
 #define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
 #define tnp_nn_relu (*tni_at_tnp_nn_relu)
 #define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
@@ -28384,6 +29031,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
 #define tn_nn_local_response_norm_at (*tni_at_tn_nn_local_response_norm_at)
 #define tnp_nn_local_response_norm (*tni_at_tnp_nn_local_response_norm)
+#define tn_nn_cross_map_lrn2d_at (*tni_at_tn_nn_cross_map_lrn2d_at)
+#define tnp_nn_cross_map_lrn2d (*tni_at_tnp_nn_cross_map_lrn2d)
 #define tn_nn_group_norm_at (*tni_at_tn_nn_group_norm_at)
 #define tnp_nn_group_norm (*tni_at_tnp_nn_group_norm)
 #define tn_nn_rms_norm_at (*tni_at_tn_nn_rms_norm_at)
@@ -28637,6 +29286,10 @@ TNI_EXTERN_C_END
     X(tn_scaler_get) \
     X(tn_scaler_count) \
     X(tn_scaler_resume_at) \
+    X(tn_lbfgs_new_at) \
+    X(tn_lbfgs_free) \
+    X(tn_lbfgs_step_at) \
+    X(tn_lbfgs_evaluations) \
     X(tn_nn_relu_at) \
     X(tnp_nn_relu) \
     X(tn_nn_leaky_relu_at) \
@@ -28855,6 +29508,8 @@ TNI_EXTERN_C_END
     X(tnp_nn_layer_norm) \
     X(tn_nn_local_response_norm_at) \
     X(tnp_nn_local_response_norm) \
+    X(tn_nn_cross_map_lrn2d_at) \
+    X(tnp_nn_cross_map_lrn2d) \
     X(tn_nn_group_norm_at) \
     X(tnp_nn_group_norm) \
     X(tn_nn_rms_norm_at) \
@@ -29025,14 +29680,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"379378727eff", at, 467};
+    static const tn_exports all = {"c954c245cfb9", at, 473};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 467 || strcmp(e->layout, "379378727eff") != 0) return false;
+    if (!e || e->n != 473 || strcmp(e->layout, "c954c245cfb9") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -2658,6 +2658,9 @@ static const char *const py_docs_comment[] = {
     /* asin */
     "The angle in [-pi/2, pi/2] whose sine is self; NaN for real numbers outside [-1, 1].\n"
     "(*) -> (*), floating",
+    /* asinh */
+    "The number whose sinh is self; of complex numbers -i asin(i self).\n"
+    "(*) -> (*), floating",
     /* atan */
     "The angle in (-pi/2, pi/2) whose tangent is self.\n"
     "(*) -> (*), floating",
@@ -2847,6 +2850,10 @@ static const char *const py_docs_comment[] = {
     /* conv3d_weight_grad */
     "The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.\n"
     "grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH, kW) -> weight_size",
+    /* conv_tbc */
+    "conv1d of tensors whose first dimension is time: y(t, n, o) = bias(o) + sum over j, c of\n"
+    "weight(j, c, o) self(t + j - pad, n, c). Integers, too.\n"
+    "self (T, N, C), weight (k, C, O), bias (O) -> (T', N, O)",
     /* conv_transpose1d */
     "conv_transpose2d of lines.\n"
     "input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O) -> (N, O, L') or (O, L')",
@@ -3157,6 +3164,9 @@ static const char *const py_docs_comment[] = {
     /* flip */
     "A copy with the order of elements reversed along the given dimensions.\n"
     "self (*) -> (*)",
+    /* float_power */
+    "pow in float64, or in complex128 if either is complex.\n"
+    "(*), (*) -> broadcast",
     /* floor */
     "The largest integer that is not above self. Integers stay as they are.\n"
     "(*) -> (*)",
@@ -3265,6 +3275,12 @@ static const char *const py_docs_comment[] = {
     "Normalises each group of channels of each sample, then scales and shifts each channel.\n"
     "Y. Wu and K. He, Group Normalization, 2018.\n"
     "input (N, C, *), weight (C), bias (C) -> (N, C, *), floating",
+    /* grouped_mm */
+    "One product a group. A tensor of three dimensions has a matrix for each; one of two is cut where\n"
+    "offs says that groups end: the rows of mat_a, or the columns of mat_b, if the other has three\n"
+    "dimensions; if both have two, the columns of mat_a and the rows of mat_b, and each group gives a\n"
+    "matrix. What lies behind the last end is 0 in the result. A bias is refused, as in torch.\n"
+    "mat_a (M, K) or (G, M, K), mat_b (K, N) or (G, K, N), offs (G) int32 -> (M, N) if one has two dimensions, else (G, M, N), floating",
     /* gt */
     "self > other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
@@ -4130,6 +4146,12 @@ static const char *const py_docs_comment[] = {
     "before equal elements, or behind them with right or side \"right\". sorter holds the indices that\n"
     "sort it, as argsort gives them. NaN belongs behind all.\n"
     "sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32",
+    /* segment_reduce */
+    "Segments of data along axis, reduced to one element each: reduce is sum, mean, prod, max or min\n"
+    "(or amax, amin). Either lengths says how long they are, one after another, or offsets where each\n"
+    "begins and the last ends. initial is joined to each segment; without it an empty one gives 0,\n"
+    "NaN, 1, or an infinity. With unsafe, lengths may leave a rest.\n"
+    "data (*, n, *), lengths (*, S) or offsets (*, S + 1) -> (*, S, *), floating",
     /* select */
     "The part of self at one position along dim, without that dimension. A view.\n"
     "self (n, m) -> (m)",
@@ -4507,6 +4529,7 @@ static const char *const py_docs_place[] = {
     NULL /* as_strided */,
     NULL /* as_strided_scatter */,
     NULL /* asin */,
+    NULL /* asinh */,
     NULL /* atan */,
     NULL /* atan2 */,
     "nn.functional.avg_pool1d" /* avg_pool1d */,
@@ -4560,6 +4583,7 @@ static const char *const py_docs_place[] = {
     "nn.functional.conv3d" /* conv3d */,
     NULL /* conv3d_input_grad */,
     NULL /* conv3d_weight_grad */,
+    "nn.functional.conv_tbc" /* conv_tbc */,
     "nn.functional.conv_transpose1d" /* conv_transpose1d */,
     "nn.functional.conv_transpose2d" /* conv_transpose2d */,
     "nn.functional.conv_transpose3d" /* conv_transpose3d */,
@@ -4647,6 +4671,7 @@ static const char *const py_docs_place[] = {
     NULL /* fill */,
     NULL /* flatten */,
     NULL /* flip */,
+    NULL /* float_power */,
     NULL /* floor */,
     NULL /* floor_divide */,
     NULL /* fmax */,
@@ -4676,6 +4701,7 @@ static const char *const py_docs_place[] = {
     NULL /* glu_gate */,
     NULL /* grid_sample */,
     NULL /* group_norm */,
+    "nn.functional.grouped_mm" /* grouped_mm */,
     NULL /* gt */,
     NULL /* hamming_window */,
     NULL /* hann_window */,
@@ -4918,6 +4944,7 @@ static const char *const py_docs_place[] = {
     NULL /* scatter_value */,
     NULL /* scatter_value_reduce */,
     NULL /* searchsorted */,
+    NULL /* segment_reduce */,
     NULL /* select */,
     "nn.functional.selu_" /* selu */,
     NULL /* sgn */,
@@ -5022,6 +5049,7 @@ static const char *const py_docs_place[] = {
     NULL /* zero */,
     NULL /* zeros */,
     NULL /* zeros_like */};
+/* src/py/row.c goes on */
 
 PY_PRIV const char *py_row_comment(const tn_row *row) {
     const size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];

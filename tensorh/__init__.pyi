@@ -73,8 +73,8 @@ def arccosh(input, *, out=None) -> _Any: ...
 from ._functions import arccosh_ as arccosh_
 arcsin: _Any
 arcsin_: _Any
-def arcsinh(input, *, out=None) -> _Any: ...
-from ._functions import arcsinh_ as arcsinh_
+arcsinh: _Any
+arcsinh_: _Any
 arctan: _Any
 arctan2: _Any
 arctan2_: _Any
@@ -86,8 +86,6 @@ from ._functions.indexing import argwhere as argwhere
 from ._functions.shapes import as_strided_ as as_strided_
 from ._functions.shapes import as_strided_copy as as_strided_copy
 from ._functions.creation import asarray as asarray
-from ._functions.elements import asinh as asinh
-from ._functions import asinh_ as asinh_
 from ._functions.elements import atanh as atanh
 from ._functions import atanh_ as atanh_
 from ._functions.shapes import atleast_1d as atleast_1d
@@ -142,7 +140,6 @@ fix: _Any
 fix_: _Any
 from ._functions.shapes import fliplr as fliplr
 from ._functions.shapes import flipud as flipud
-from ._functions.elements import float_power as float_power
 from ._functions.products import ger as ger
 from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype

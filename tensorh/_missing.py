@@ -32,7 +32,7 @@ LEFT_OUT = (
      "it calls one vendor's library or device"),
     (r"[sS]ym_?\w+|sym_\w+", "sizes are numbers"),
     (r"\w+_copy$|slice_inverse|convolution$|norm_except_dim|_mkldnn|"
-     r"affine_grid_generator|grid_sampler\w*|segment_reduce|nuclear_norm|frobenius_norm|"
+     r"affine_grid_generator|grid_sampler\w*|nuclear_norm|frobenius_norm|"
      r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
      "an inner function of torch: another name is public"),
     (r"\w*Storage$|storage_type|const_data_ptr|"
@@ -54,13 +54,13 @@ LEFT_OUT_OF = {
     ),
     "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
-        (r"Container|NLLLoss2d|CrossMapLRN2d|RNN(Cell)?Base", "deprecated, or a base"),
+        (r"Container|NLLLoss2d|RNN(Cell)?Base", "deprecated, or a base"),
         (r"factory_kwargs|grad", _INSIDE),
         (r"intrinsic|qat", "left to the kernels that need it"),
     ),
     "torch.nn.functional": (
         (r"BroadcastingList\d|GRID_SAMPLE_\w+|ScalingType|SwizzleType|TYPE_CHECKING|Tensor|"
-         r"reproducibility_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
+         r"reproducibility_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|scaled_\w+|"
          r"native_\w+", _INSIDE),
     ),
     "torch.nn.Module": (
@@ -134,17 +134,16 @@ LEFT_OUT_OF = {
 # Names of torch that come.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase conv_tbc from_file lobpcg
-get_deterministic_debug_mode get_num_interop_threads
+OutOfMemoryError StorageBase from_file get_deterministic_debug_mode get_num_interop_threads
+lobpcg
 is_anomaly_check_nan_enabled is_deterministic_algorithms_warn_only_enabled is_inference
 set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
 """,
-    "Tensor": "__cuda_array_interface__ grad_dtype pin_memory record_stream",
+    "Tensor": "__cuda_array_interface__ grad_dtype record_stream",
     "torch.linalg": "",
-    "torch.nn": "SyncBatchNorm attention",
-    "torch.nn.functional": "grouped_mm",
-    "torch.autograd": "graph profiler",
-    "torch.autograd.graph.Node": "metadata register_hook register_prehook",
+    "torch.nn": "",
+    "torch.nn.functional": "",
+    "torch.autograd": "",
     "torch.testing": "make_tensor",
 }
 # Spaces of which all comes or nothing, and why.
@@ -164,19 +163,17 @@ WHOLE = {
     "torch.accelerator": "streams, events, graphs and mixed precision of CUDA are planned",
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
-MODULE_LEFT_OUT = "ipu mtia register_backward_hook share_memory xpu"
 TENSOR_LEFT_OUT = """
 ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
-hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia is_shared
+hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia
 is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
 q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_as resize_as_sparse_
-row_indices set_ share_memory_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
+row_indices set_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
 sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor to_sparse
 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
 volatile xpu
 """
-_SPACES = "profiler futures " \
-    "multiprocessing mps library monitor cpu"  # fmt: skip
+_SPACES = "mps monitor cpu"
 
 
 def reason(namespace, name):

@@ -325,7 +325,8 @@ def __init_subclass__(cls, **kwargs):
 
 # Other names of rows: torch has them as functions, methods and in-place methods.
 ALIASES = {
-    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
+    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctan2": "atan2",
     "clip": "clamp", "concat": "cat", "concatenate": "cat", "divide": "div", "fix": "trunc",
     "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim",
     "multiply": "mul", "negative": "neg", "not_equal": "ne", "subtract": "sub",
@@ -336,11 +337,11 @@ ALIASES = {
 
 # Methods of _functions, which is loaded at the first use of one of them.
 LATER = """
-acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_ arcsinh
-arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bernoulli_ bincount
+acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_
+arctanh arctanh_ argwhere atanh atanh_ baddbmm baddbmm_ bernoulli_ bincount
 conj_physical conj_physical_ cross cumsum_ diag diag_embed diagflat diagonal_scatter diff
 dim_order dist
-dsplit fill_diagonal_ fliplr flipud float_power float_power_ ger hsplit index_copy index_copy_
+dsplit fill_diagonal_ fliplr flipud ger hsplit index_copy index_copy_
 index_fill index_fill_ inner is_nonzero is_same_size istft kron lu msort nanmean nansum narrow_copy
 new_empty_strided resize_ resize_as_
 polygamma polygamma_ positive put put_ random_ ravel repeat_interleave reshape_as rot90

@@ -369,6 +369,8 @@ static void pack(file *f, text *to) {
         file *g = was_open ? NULL : included(p, f);
         if (g) {
             pack_include(g, f, depth, to);
+            if (!g->guard[0] && f != packer.root && ends_with(f->path, ".c"))
+                print(to, "/* %s goes on */\n", f->path); /* tools/trim asks where text is from */
             again = packer.lines;
             continue;
         }
@@ -428,6 +430,34 @@ static void drop_comments(text *t) {
             end++;
         }
     }
+    free(t->at);
+    *t = to;
+}
+
+/* What only tests read of rows, .sample = "..", becomes TNI_FOR_TESTS(".."): programs of one file
+ * have none. */
+static void mark_samples(text *t) {
+    static const char *const fields[2] = {".sample = \"", ".domain = \""};
+    text to = {NULL, 0, 0};
+    const char *from = t->at;
+    add(&to, "", 0);
+    for (const char *p = t->at; *p; p++) {
+        const char *end, *next;
+        int k = 0;
+        while (k < 2 && strncmp(p, fields[k], strlen(fields[k])) != 0) k++;
+        if (k == 2) continue;
+        p += strlen(fields[k]) - 1;
+        add(&to, from, (size_t)(p - from));
+        from = p;
+        for (end = next = p; *next == '"'; next = end + strspn(end, " \t\n"))
+            end = skip_quiet(next);
+        add(&to, "TNI_FOR_TESTS(", 14);
+        add(&to, from, (size_t)(end - from));
+        add(&to, ")", 1);
+        from = end;
+        p = end - 1;
+    }
+    add(&to, from, strlen(from));
     free(t->at);
     *t = to;
 }
@@ -691,6 +721,7 @@ static void write_all(const char *path, const file *first) {
     write_api(&out, first, stem, names[nnames - 1], layout);
     if (!packer.lines && packer.heads.n) drop_comments(&packer.heads);
     if (!packer.lines && packer.code.n) drop_comments(&packer.code);
+    if (!packer.lines && !packer.plain && packer.code.n) mark_samples(&packer.code);
     if (!packer.lines && packer.sections.n) drop_comments(&packer.sections);
     snprintf(name, sizeof name, "%s.%s", stem, packer.split ? "c" : "h");
     if (packer.split) {

@@ -3,7 +3,7 @@
  *     cc -O1 trim.c -o trim         (with trim_cut.h beside it)
  *     ./trim -o small tensor.h tensor_nn.h -- *.c      writes small/tensor.h, small/tensor_nn.h
  *
- *   --also NAME    keeps this operator, class or function, too
+ *   --also NAME    keeps this operator, class, function or option, too
  *   --inference    without gradients: a call that would be recorded is refused
  *   --list         prints each operator and class that is kept, and the chain of names by which
  *                  it is needed
@@ -75,6 +75,18 @@ static void reach_classes(const char *p, const char *end, int why) {
     }
 }
 
+/* Conditions of TNI_IF that are within this text, in any case of letters. */
+static void say_conditions(const char *s) {
+    for (int id = 1; id < nnames; id++) {
+        const char *word = names[id].text;
+        for (const char *p = s; names[id].condition && *p && !names[id].said; p++) {
+            size_t n = 0;
+            while (word[n] && tolower((unsigned char)p[n]) == word[n]) n++;
+            names[id].said = !word[n];
+        }
+    }
+}
+
 static void read_source(const char *path, bool must);
 
 /* A source's directive: its macros, what it includes. */
@@ -95,7 +107,10 @@ static void read_source(const char *path, bool must) {
     for (int k = 0; k < read.n; k++)
         if (read.at[k] == id) return;
     push(&read, id);
-    text t = read_file(path, must), expanded = {NULL, 0, 0};
+    text file = read_file(path, must), t = {NULL, 0, 0}, expanded = {NULL, 0, 0};
+    add_string(&t, "\n"); /* what stands before is looked at, too */
+    add(&t, file.at, file.n);
+    free(file.at);
     list found = {NULL, 0, 0};
     const char *dot = strrchr(path, '.'), *end = t.at + t.n;
     cxx_sources |= dot && (starts(dot, ".cc") || starts(dot, ".cpp") || starts(dot, ".cxx") ||
@@ -118,9 +133,10 @@ static void read_source(const char *path, bool must) {
     }
     add_string(&expanded, " ");
     expand(&expanded, t.at, end, 0);
-    mention_all(&found, t.at + 1, end);
-    mention_all(&found, expanded.at + 1, expanded.at + expanded.n);
+    mention_all(&found, NULL, t.at + 1, end);
+    mention_all(&found, NULL, expanded.at + 1, expanded.at + expanded.n);
     for (int k = 0; k < found.n; k++) reach(found.at[k], id, true, true);
+    say_conditions(t.at);
     /* the text stays: macros point into it */
 }
 
@@ -154,6 +170,23 @@ static bool keep(int k) {
     return true;
 }
 
+static bool holds_now(int condition) {
+    const name *n = &names[condition];
+    return n->said || (n->reached && starts(n->text, "tni_"));
+}
+/* Reaches what kept items mention under conditions that hold; false: nothing new. */
+static bool reach_conditional(void) {
+    bool more = false;
+    for (int k = 0; k < nitems; k++)
+        for (int m = 0; items[k].kept && m < items[k].when.n; m += 2) {
+            const int id = items[k].when.at[m + 1];
+            if (names[id].reached || !holds_now(items[k].when.at[m])) continue;
+            reach(id, row_name(&items[k]), items[k].cxx, false);
+            more = true;
+        }
+    return more;
+}
+
 static void close_all(void) {
     for (int k = 0; k < nitems; k++) {
         const item *i = &items[k];
@@ -168,6 +201,7 @@ static void close_all(void) {
         for (int id = 1; id < nnames; id++)
             for (int k = 0; names[id].reached && k < names[id].items.n; k++)
                 more |= keep(names[id].items.at[k]);
+        if (!more) more = reach_conditional();
     }
 }
 
@@ -263,8 +297,10 @@ static void add_item(text *to, const item *i, int *all, int *reached) {
         if (symbols && p > i->at) at = skip_space(p) + 2, n = name_length(at), ++*all;
         const bool stands = !n || names[name_of(at, n)].reached;
         *reached += symbols && n && stands;
-        if (stands && i->kind == MACRO) add_macro_line(to, p, end);
-        else if (stands) add(to, p, (size_t)(end - p));
+        if (stands && i->kind == MACRO)
+            add_macro_line(to, p, end);
+        else if (stands)
+            add(to, p, (size_t)(end - p));
     }
     if (symbols && to->at[to->n - 2] == '\\')
         to->at[to->n - 2] = ' '; /* the last one goes on no more */
@@ -296,6 +332,12 @@ static void write_header(const header *h, text *to) {
             add_string(to, "#ifndef TN_NO_DEVICES\n#define TN_NO_DEVICES\n#endif\n");
         if (!is_reached("tn_record_begin")) add_string(to, "#define TNI_REPLAYS 0\n");
         if (!is_reached("tn_profile_begin_at")) add_string(to, "#define TNI_PROFILES 0\n");
+        for (int id = 1; id < nnames; id++) {
+            if (!names[id].condition || holds_now(id)) continue;
+            add_string(to, "#define TNI_NAMES_");
+            add_string(to, names[id].text);
+            add_string(to, " 0\n");
+        }
     }
     free(stand);
 }
@@ -377,6 +419,7 @@ int main(int argc, char **argv) {
         reach(name_of(also, strlen(also)), 0, true, true);
         reach_rows(also, strlen(also), 0);
         reach_classes(also, also + strlen(also), 0);
+        say_conditions(also);
     }
     while (++k < argc) read_source(argv[k], true);
     for (int i = 0; i < n && !names[name_of("sample", 6)].reached; i++)

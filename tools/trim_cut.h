@@ -69,6 +69,7 @@ typedef struct name {
     list items;                      /* that define it */
     int why;                         /* the name whose item mentions it, 0: a source */
     bool reached, by_cxx, called;    /* by_cxx: from C++; called: as a function there */
+    bool condition, said;            /* of TNI_IF; said: it is within a word of the sources */
     const char *params, *body, *end; /* of a macro; params NULL: it takes none */
     bool macro, pastes;              /* pastes: it, or a macro in it, joins names */
 } name;
@@ -311,6 +312,11 @@ static void expand(text *to, const char *p, const char *end, int deep) {
         if (!is_name(*p)) continue;
         const int id = name_of(p, n);
         const char *open = skip_space(p + n);
+        if (starts(p, "TNI_IF(") || starts(p, "TN_BATCHED(")) { /* stays, for condition_at */
+            p = after_bracket(start, p + n, end);
+            n = 0;
+            continue;
+        }
         if (!names[id].macro || deep >= DEEP) continue; /* one at file level may be a function */
         if (!names[id].pastes && (p != start || deep) && !takes_joining(open, end)) continue;
         arguments a = {{NULL}, {0}, 0};
@@ -342,6 +348,7 @@ typedef struct item {
     const char *at, *end;
     const char *room;              /* the file below src/ that it comes from */
     list defines, mentions, calls; /* calls: of C++, without those that it only mentions */
+    list when;                     /* a condition, a name mentioned where it holds, .. */
     bool drops, cxx, kept;         /* drops: left out unless reached */
     bool row_in_cxx;               /* an operator's function or method: reached by calls of C++ */
     bool class_in_cxx;             /* a class: reached by words of C++ */
@@ -488,10 +495,37 @@ static size_t listed(const char *p, const char **at) {
     return starts(*at + n, ",\n") ? n : 0;
 }
 
-/* Every name outside of comments, strings and the lists of all rows. */
-static void mention_all(list *to, const char *p, const char *end) {
-    const char *at;
+/* TNI_IF(condition, does, otherwise) and TN_BATCHED(does) at p: the condition, and where `does`
+ * stands. 0: another text. */
+static int condition_at(const char *p, const char *end, const char **does, const char **close) {
+    const bool batched = starts(p, "TN_BATCHED("), either = starts(p, "TNI_IF(");
+    arguments a;
+    if (!batched && !either) return 0;
+    const char *open = strchr(p, '('), *behind = after_bracket(open, open, end);
+    split(open, behind - 1, 3, &a);
+    if (a.n < (batched ? 1 : 3)) return 0;
+    const char *word = batched ? "tni_vmap_call" : skip_space(a.at[0]);
+    *does = a.at[batched ? 0 : 1];
+    *close = batched ? behind - 1 : a.at[1] + a.length[1];
+    const int id = name_of(word, name_length(word));
+    names[id].condition = true;
+    return id;
+}
+
+/* Every name outside of comments, strings and the lists of all rows; with its condition into
+ * `when`. */
+static void mention_all(list *to, list *when, const char *p, const char *end) {
+    const char *at, *does, *close;
     while (p < end) {
+        const int condition = when && !is_name(p[-1]) ? condition_at(p, end, &does, &close) : 0;
+        if (condition) {
+            list inner = {NULL, 0, 0};
+            mention_all(&inner, NULL, does, close);
+            for (int k = 0; k < inner.n; k++) push(when, condition), push(when, inner.at[k]);
+            free(inner.at);
+            p = close; /* what stands otherwise is mentioned */
+            continue;
+        }
         if (p[-1] == '\n' && listed(p, &at))
             p = end_of_line(p);
         else if (is_comment(p))
@@ -601,9 +635,9 @@ static void take_code(item *i) {
         if (starts(p, "#define")) take_macro(p + 7, after_directive(p));
     add_string(&t, " ");
     expand(&t, i->at, i->end, 0);
-    mention_all(&i->mentions, i->at + 1, i->end);
+    mention_all(&i->mentions, &i->when, i->at + 1, i->end);
     push(&i->mentions, name_of(first, n));
-    mention_all(&i->mentions, t.at + 1, t.at + t.n);
+    mention_all(&i->mentions, &i->when, t.at + 1, t.at + t.n);
     if ((in_room(i, "kernels/") || in_room(i, "simd/"))) keep_long(&i->mentions);
     if (in_room(i, "gen/loops.inl") && is_upper(first, n) && first[n] == '(') {
         const char *row = skip_space(first + n + 1);
@@ -643,9 +677,9 @@ static void take_define(item *i) {
     const char *body = p[n] == '(' ? after_bracket(p, p + n, i->end) : p + n;
     add_string(&t, " ");
     expand(&t, body, i->end, 0);
-    mention_all(&i->mentions, body, i->end);
-    mention_all(&i->mentions, t.at + 1, t.at + t.n);
-    if (i->cxx) mention_all(&i->calls, body, i->end);
+    mention_all(&i->mentions, &i->when, body, i->end);
+    mention_all(&i->mentions, &i->when, t.at + 1, t.at + t.n);
+    if (i->cxx) mention_all(&i->calls, NULL, body, i->end);
     if (in_room(i, "kernels/") || in_room(i, "simd/")) keep_long(&i->mentions);
     i->drops = starts(p, "tn_") || starts(p, "tnp_") || starts(p, "TNI_E_");
     free(t.at);
@@ -690,7 +724,7 @@ static void scan(header *h) {
             if (macro)
                 take_define(i);
             else if (!starts(word, "undef"))
-                mention_all(&i->mentions, p + 1, end);
+                mention_all(&i->mentions, &i->when, p + 1, end);
         } else {
             end = after_code(start, p);
             while (*end == ' ') end++;

@@ -16,6 +16,12 @@
 #else
 #define TNI_OR_NOT_BUILT ""
 #endif
+/* What only tests read of a row: tools/amalgamate packs rows with it. */
+#ifdef TENSOR_TRIM
+#define TNI_FOR_TESTS(text) NULL
+#else
+#define TNI_FOR_TESTS(text) text
+#endif
 #ifndef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
 #define TNI_INFERENCE_ONLY 0
 #endif
@@ -24,6 +30,22 @@
 #endif
 #ifndef TNI_PROFILES
 #define TNI_PROFILES 1
+#endif
+/* TNI_IF(word, does, otherwise): what only some programs need. tools/trim keeps what `does`
+ * mentions where the sources have the word within another (`.padding_mode`,
+ * TN_PADDING_MODE_REFLECT) or, of a function, where it is reached; else it defines
+ * TNI_NAMES_word 0. */
+#define TNI_IF(word, does, otherwise) TNI_JOIN(TNI_IF_, TNI_NAMES_##word)(does, otherwise)
+#define TNI_IF_1(does, otherwise) does
+#define TNI_IF_0(does, otherwise) otherwise
+#ifndef TNI_NAMES_padding_mode
+#define TNI_NAMES_padding_mode 1
+#endif
+#ifndef TNI_NAMES_clip_norm
+#define TNI_NAMES_clip_norm 1
+#endif
+#ifndef TNI_NAMES_tni_vmap_call
+#define TNI_NAMES_tni_vmap_call 1
 #endif
 #if TNI_INFERENCE_ONLY
 #define TNI_NO_GRADIENT "this build is without gradients"

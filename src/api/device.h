@@ -373,7 +373,8 @@ TN_API void tn_product_plan_of(tn_product_plan *p, const tn_tensor *a, const tn_
                                bool turned);
 
 /* The blocks of pixels whose sums conv2d_weight_grad adds in order, of floating dtypes. Lines of
- * the output are numbered over all images; a round is `images` images, the last one fewer. A block
+ * the output are numbered over all images (of conv3d_weight_grad: planes of all volumes); a round
+ * is `images` images, fewer at the end of all, and of a volume. A block
  * is `lines` lines, fewer at the end of a round; or, where a line has several `pieces`, one of
  * these: `piece` pixels, fewer at the end of a line. A block's sum is a chain over its pixels; if
  * `lanes`, one in each of 16 lanes: pixel x of a piece is in lane x mod 16, and lanes are folded by
@@ -382,7 +383,7 @@ typedef struct tn_conv_blocks {
     int64_t images, lines, pieces, piece;
     bool lanes;
 } tn_conv_blocks;
-/* Of a call of conv2d_weight_grad, behind its check. */
+/* Of a call of conv2d_weight_grad or conv3d_weight_grad, behind its check. */
 TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f);
 
 TNI_EXTERN_C_END

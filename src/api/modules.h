@@ -2848,6 +2848,37 @@ typedef struct tn_nn_local_response_norm_forward_args {
 } tn_nn_local_response_norm_forward_args;
 #define tn_nn_local_response_norm_forward(module, input) tn_forward(module, input)
 
+/* LocalResponseNorm as Torch7 had it, for its old networks: the sums of squares are those of
+ * (size - 1) / 2 channels on each side, rounded down, and channel 0 stays in all sums that it has
+ * come into.
+ *   schema  CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> the same
+ *   example tn_nn_cross_map_lrn2d(5) */
+typedef struct tn_nn_cross_map_lrn2d_args {
+    double alpha, beta, k;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_nn_cross_map_lrn2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_cross_map_lrn2d_at(const char *file, int line,
+    const tn_nn_cross_map_lrn2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_cross_map_lrn2d(int64_t size, double alpha, double beta,
+    double k, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cross_map_lrn2d(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_cross_map_lrn2d, \
+    .alpha = 0.0001, .beta = 0.75, .k = 1, .size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_cross_map_lrn2d_self {
+    tn_module base;
+    tn_nn_cross_map_lrn2d_args o;
+} tn_nn_cross_map_lrn2d_self;
+typedef struct tn_nn_cross_map_lrn2d_forward_args {
+    tn_tensor *input;
+} tn_nn_cross_map_lrn2d_forward_args;
+#define tn_nn_cross_map_lrn2d_forward(module, input) tn_forward(module, input)
+
 /* Normalises each group of channels of each sample.
  *   schema  GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True, *,
  *           bool bias=True, ScalarType? dtype=None, Device? device=None)

@@ -182,5 +182,33 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
                                 int64_t count);
 #define tn_scaler_resume(s, scale, count) tn_scaler_resume_at(__FILE__, __LINE__, s, scale, count)
 
+/* --- L-BFGS ----------------------------------------------------------------------------------- */
+
+/* torch.optim.LBFGS: a step calls a closure several times, which makes the gradients new
+ * (zero_grad, then backward) and returns the loss, a tensor of one number.
+ *     static tn_tensor *loss_of(void *net) { ...; tn_backward(loss); return loss; }
+ *     tn_lbfgs *opt = tn_lbfgs_new(tn_parameters(net), .strong_wolfe = true);
+ *     double loss = tn_lbfgs_step(opt, loss_of, net); */
+typedef struct tn_lbfgs tn_lbfgs;
+typedef struct tn_lbfgs_args {
+    tn_tensors params; /* floating leaves of one dtype on one device, which it holds */
+    double lr;         /* 0: 1 */
+    int64_t max_iter;  /* iterations of a step; 0: 20 */
+    int64_t max_eval;  /* calls of the closure in a step; 0: max_iter * 5 / 4 */
+    double tolerance_grad, tolerance_change; /* 0: 1e-7, 1e-9 */
+    int64_t history_size;                    /* 0: 100 */
+    bool strong_wolfe;                       /* a line search; without it steps have length lr */
+    bool maximize;
+} tn_lbfgs_args;
+TN_USE_RESULT TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line,
+                                               const tn_lbfgs_args *args);
+#define tn_lbfgs_new(...) TNI_CALL_AS(tn_lbfgs_new_at, tn_lbfgs_args, .params = __VA_ARGS__)
+TN_API void tn_lbfgs_free(tn_lbfgs *l);
+/* The loss before the step; NaN with an error, and then parameters may have moved. */
+TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
+                               tn_tensor *(*closure)(void *user), void *user);
+#define tn_lbfgs_step(l, closure, user) tn_lbfgs_step_at(__FILE__, __LINE__, l, closure, user)
+TN_API int64_t tn_lbfgs_evaluations(const tn_lbfgs *l); /* calls of the closure so far */
+
 TNI_EXTERN_C_END
 #endif

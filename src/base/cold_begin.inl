@@ -4,6 +4,7 @@
  * for size, all is compiled as asked. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD /* within, __OPTIMIZE_SIZE__ and the like may change */
 #pragma GCC push_options
 #pragma GCC optimize("O1", "inline-small-functions")
 #endif

@@ -5,6 +5,7 @@
  * instructions. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("O2", "no-schedule-insns2", "no-gcse", "no-tree-pre", "no-code-hoisting",   \
                      "no-tree-loop-vectorize", "no-crossjumping", "no-rerun-cse-after-loop", \

@@ -5,12 +5,12 @@
 
 #include "call.h"
 
-/* .batched = TN_BATCHED(fn): a trimmed program has such functions if it defines TN_VMAP; otherwise
- * it computes one sample after another. */
-#if defined TENSOR_TRIM && !defined TN_VMAP
+/* .batched = TN_BATCHED(fn): a program of one file has such functions if it defines TN_VMAP, and a
+ * trimmed one if it calls tn_vmap; otherwise samples are computed one after another. */
+#if defined TENSOR_TRIM && !defined TN_VMAP && TNI_NAMES_tni_vmap_call
 #define TN_BATCHED(fn) (0 ? fn : NULL)
 #else
-#define TN_BATCHED(fn) fn
+#define TN_BATCHED(fn) TNI_IF(tni_vmap_call, fn, NULL)
 #endif
 
 /* All samples of t; NULL if it is none of this batch's. */

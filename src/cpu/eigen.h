@@ -40,7 +40,5 @@ typedef struct tni_schur {
  * single shift of complex ones. False if the iteration does not end. */
 TN_PRIV bool tni_schur_real(tni_schur *s);
 TN_PRIV bool tni_schur_complex(tni_schur *s);
-/* sqrt(a^2 + b^2) without overflow on the way. */
-TN_PRIV double tni_length(double a, double b);
 
 #endif

@@ -8,12 +8,6 @@
 
 #include "../base/rounded_begin.inl"
 
-TN_PRIV double tni_length(double a, double b) {
-    const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b));
-    const double ratio = most > 0 ? least / most : 0;
-    return most * sqrt(1 + ratio * ratio);
-}
-
 /* --- balancing -------------------------------------------------------------------------------- */
 
 static bool balance_zero(const tni_planes *a, int64_t i, int64_t j) {

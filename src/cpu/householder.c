@@ -1,7 +1,36 @@
 /* householder.c - reflections: alone, and as products of blocks. */
 #include "householder.h"
 
-TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j) {
+#include "../base/rounded_begin.inl"
+
+TN_PRIV double tni_length(double a, double b) {
+    const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b));
+    const double ratio = most > 0 ? least / most : 0;
+    return most * sqrt(1 + ratio * ratio);
+}
+
+/* The sum of squares of n numbers, in chains of every eighth one. */
+static double column_squares(const char *at, int bytes, int64_t n) {
+    double chain[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    const double *wide = (const double *)(const void *)at;
+    const float *narrow = (const float *)(const void *)at;
+    int64_t i = 0;
+    if (bytes == 8)
+        for (; i + 8 <= n; i += 8)
+            for (int k = 0; k < 8; k++) chain[k] += wide[i + k] * wide[i + k];
+    else
+        for (; i + 8 <= n; i += 8)
+            for (int k = 0; k < 8; k++) chain[k] += (double)narrow[i + k] * (double)narrow[i + k];
+    for (int k = 0; i < n; i++, k++) {
+        const double v = bytes == 8 ? wide[i] : (double)narrow[i];
+        chain[k] += v * v;
+    }
+    for (int half = 4; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) chain[k] += chain[k + half];
+    return chain[0];
+}
+/* The norm by scaled numbers, no square of which overflows. */
+static double column_norm_scaled(const tni_planes *a, int64_t i, int64_t j) {
     double most = 0, sum = 0, scale;
     int power;
     for (int64_t r = i; r < a->m; r++) {
@@ -20,19 +49,37 @@ TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j) {
     }
     return ldexp(sqrt(sum), power);
 }
+TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int part = 0; part < 2 && a->at[part] && i < a->m; part++)
+        sum += column_squares(a->at[part] + (i + j * a->ld) * a->bytes, a->bytes, a->m - i);
+    /* Within this range no square has overflowed, and none that counts has vanished. */
+    return sum > 1e-280 && sum < 1e290 ? sqrt(sum) : column_norm_scaled(a, i, j);
+}
+/* a[i.., j] divided by a number, in double. */
+static void column_divide(const tni_planes *a, int64_t i, int64_t j, tni_pair under) {
+    double *wide = (double *)(void *)a->at[0] + j * a->ld;
+    float *narrow = (float *)(void *)a->at[0] + j * a->ld;
+    if (a->at[1])
+        for (int64_t r = i; r < a->m; r++)
+            tni_planes_set(a, r, j, tni_pair_div(tni_planes_get(a, r, j), under));
+    else if (a->bytes == 8)
+        for (int64_t r = i; r < a->m; r++) wide[r] /= under.re;
+    else
+        for (int64_t r = i; r < a->m; r++) narrow[r] = (float)((double)narrow[r] / under.re);
+}
 
 TN_PRIV tni_pair tni_reflection(const tni_planes *a, int64_t i, int64_t j) {
     const tni_pair head = tni_planes_get(a, i, j);
     const double rest = tni_column_norm(a, i + 1, j);
     tni_pair tau = {0, 0}, under, beta = {0, 0};
     if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(tni_column_norm(a, i, j), head.re);
+    beta.re = -copysign(tni_length(tni_length(head.re, head.im), rest), head.re);
     tau.re = (beta.re - head.re) / beta.re;
     tau.im = -head.im / beta.re;
     under.re = head.re - beta.re;
     under.im = head.im;
-    for (int64_t r = i + 1; r < a->m; r++)
-        tni_planes_set(a, r, j, tni_pair_div(tni_planes_get(a, r, j), under));
+    column_divide(a, i + 1, j, under);
     tni_planes_set(a, i, j, beta);
     return tau;
 }
@@ -72,6 +119,35 @@ TN_PRIV tni_reflectors tni_reflectors_in(tn_frame *f, void **scratch, int dtype,
     return r;
 }
 
+/* T[:c, c] = -tau_c T[:c, :c] V[:, :c]^H v_c, of which dots is V^H V. */
+static void reflectors_join(const tni_reflectors *r, const tni_planes *dots, int64_t j,
+                            const tni_planes *taus) {
+    enum { K = TNI_REFLECTIONS };
+    double re[K * K] = {0}, im[K * K] = {0};
+    const int64_t k = r->t.n;
+    const bool complex_ = r->t.at[1] != NULL;
+    for (int64_t c = 0; c < k; c++) {
+        const tni_pair tau = tni_planes_get(taus, j + c, 0);
+        double *to = re + c * K, *to_im = im + c * K;
+        for (int64_t y = 0; y < c; y++) {
+            const tni_pair v = tni_planes_get(dots, y, c);
+            const double *from = re + y * K, *from_im = im + y * K;
+            for (int64_t x = 0; x <= y; x++) to[x] += from[x] * v.re;
+            for (int64_t x = 0; x <= y && complex_; x++) {
+                to[x] -= from_im[x] * v.im;
+                to_im[x] += from[x] * v.im + from_im[x] * v.re;
+            }
+        }
+        for (int64_t x = 0; x < c; x++) {
+            const tni_pair v = tni_pair_mul(tau, tni_re_im(to[x], to_im[x]));
+            to[x] = -v.re;
+            to_im[x] = -v.im;
+        }
+        to[c] = tau.re;
+        to_im[c] = tau.im;
+        for (int64_t x = 0; x < k; x++) tni_planes_set(&r->t, x, c, tni_re_im(to[x], to_im[x]));
+    }
+}
 TN_PRIV void tni_reflectors_take(tni_reflectors *r, const tni_planes *a, int64_t i, int64_t j,
                                  int64_t k, const tni_planes *taus) {
     const tni_planes from = tni_planes_part(a, i, j, a->m - i, k);
@@ -81,24 +157,10 @@ TN_PRIV void tni_reflectors_take(tni_reflectors *r, const tni_planes *a, int64_t
     tni_planes_copy(&r->v, &from);
     tni_planes_clear(&r->v, false);
     for (int64_t c = 0; c < k; c++) tni_planes_set(&r->v, c, c, tni_re_im(1, 0));
-    /* T[:c, c] = -tau_c T[:c, :c] V[:, :c]^H v_c */
     r->t.m = r->t.n = k;
     dots = tni_planes_part(&r->w, 0, 0, k, k);
     tni_planes_product(&dots, &r->v, TNI_ADJOINT, &r->v, TNI_AS_IS, 1, false);
-    for (int64_t c = 0; c < k; c++) {
-        const tni_pair tau = tni_planes_get(taus, j + c, 0);
-        for (int64_t x = 0; x < k; x++) {
-            tni_pair sum = {0, 0};
-            for (int64_t y = x; y < c && x < c; y++) {
-                const tni_pair v =
-                    tni_pair_mul(tni_planes_get(&r->t, x, y), tni_planes_get(&dots, y, c));
-                sum.re += v.re;
-                sum.im += v.im;
-            }
-            sum = tni_pair_mul(tau, sum);
-            tni_planes_set(&r->t, x, c, x == c ? tau : tni_re_im(-sum.re, -sum.im));
-        }
-    }
+    reflectors_join(r, &dots, j, taus);
 }
 
 TN_PRIV void tni_reflectors_apply(const tni_reflectors *r, const tni_planes *x, bool adjoint) {
@@ -162,3 +224,4 @@ TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_pla
         tni_reflectors_apply(r, &rest, true);
     }
 }
+#include "../base/rounded_end.inl"

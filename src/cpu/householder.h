@@ -7,7 +7,9 @@
 /* So many reflections are applied at once. */
 enum { TNI_REFLECTIONS = 32 };
 
-/* The norm of a[i..m, j], of numbers scaled by a power of two so that no square overflows. */
+/* sqrt(a^2 + b^2) without overflow on the way. */
+TN_PRIV double tni_length(double a, double b);
+/* The norm of a[i..m, j], where squares would overflow or vanish of scaled numbers. */
 TN_PRIV double tni_column_norm(const tni_planes *a, int64_t i, int64_t j);
 /* H = I - tau v v^H, whose adjoint takes a[i..m, j] to beta e_1 with a real beta: v_0 is 1, the
  * rest of v replaces the column below row i, beta row i (LAPACK's larfg). Returns tau. */

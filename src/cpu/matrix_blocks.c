@@ -17,9 +17,27 @@ typedef struct block_job {
     int64_t tall; /* tasks of one strip of columns */
 } block_job;
 
+/* c is a column and both factors are read along theirs: a dot for each number. */
+static void block_dots(const block_job *j, const tni_gemm *g) {
+    double (*dot)(const void *, const void *, int64_t) =
+        j->bytes == 8 ? TNI_K(j->k, column_dot_f64) : TNI_K(j->k, column_dot_f32);
+    for (int64_t i = 0; i < g->n; i++) {
+        const double sum = dot((const char *)g->b + i * g->b_col * j->bytes, g->a, g->k);
+        double *wide = (double *)g->c + i;
+        float *narrow = (float *)g->c + i;
+        if (j->bytes == 8)
+            *wide = g->add ? fma(sum, g->alpha, *wide) : sum;
+        else
+            *narrow = (float)(g->add ? fma(sum, g->alpha, (double)*narrow) : sum);
+    }
+}
 /* One row of c: by the kernel that walks along b, if b's rows lie together. */
 static void block_run(const block_job *j, tni_gemm *g) {
     const bool wide = j->bytes == 8;
+    if (g->m == 1 && g->b_row == 1 && g->a_col == 1) {
+        block_dots(j, g);
+        return;
+    }
     if (g->m == 1 && (g->b_col == 1 || g->b_row == 1) && g->n >= 16) {
         tni_gemm rest = *g;
         const int64_t n = g->n & ~(int64_t)15;

@@ -105,11 +105,26 @@ TNC_FN T tnc_block_chain(T c, const T *a, int64_t a_step, const T *b, int64_t b_
     }
     return c;
 }
-/* How the matrices of a product are read, and what it becomes. */
+/* c + alpha times a dot product in 16 chains, or that alone: a column by columns. */
+template <class T>
+TNC_FN T tnc_block_dot(T c, const T *a, int64_t a_step, const T *b, int64_t b_step, int64_t n,
+                       T alpha, bool add) {
+    T chain[16];
+    for (int k = 0; k < 16; k++) chain[k] = 0;
+    for (int64_t k = 0; k < n; k++)
+        chain[k % 16] = tnc_factor_fma(a[k * a_step], b[k * b_step], chain[k % 16]);
+    for (int half = 8; half; half /= 2)
+        for (int k = 0; k < half; k++) chain[k] += chain[k + half];
+    return add ? (T)fma((double)chain[0], (double)alpha, (double)c) : chain[0];
+}
+
+/* How the matrices of a product are read, and what it becomes. dots: the first column of c that is
+ * made by dot products. */
 struct tnc_block_ways {
     int32_t a, b;
     double alpha;
     bool add;
+    int64_t dots;
 };
 template <class T, int parts>
 __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
@@ -127,6 +142,17 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         T *to = tnc_block_at<T, parts>(c, batch).to(r, col);
         const T *x = how.a ? left.to(0, r) : left.to(r, 0),
                 *y = how.b ? right.to(col, 0) : right.to(0, col);
+        if (col >= how.dots) {
+            T re = tnc_block_dot(to[0], x, step, y, next, n, alpha, how.add);
+            if (parts > 1) {
+                T im = how.add ? to[parts - 1] : (T)0;
+                re = tnc_block_dot(re, x + parts - 1, step, y + parts - 1, next, n, both, true);
+                im = tnc_block_dot(im, x, step, y + parts - 1, next, n, by_b, true);
+                to[parts - 1] = tnc_block_dot(im, x + parts - 1, step, y, next, n, by_a, true);
+            }
+            to[0] = re;
+            continue;
+        }
         T re = tnc_block_chain(how.add ? to[0] : (T)0, x, step, y, next, n, alpha);
         if (parts > 1) {
             T im = how.add ? to[parts - 1] : (T)0;
@@ -137,10 +163,17 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         to[0] = re;
     }
 }
+enum { BLOCK_CUT = 96, BLOCK_LARGE = 1 << 19 };
 TNC_PRIV void tnc_block_product(cudaStream_t s, const tnc_block &c, const tnc_block &a, int how_a,
                                 const tnc_block &b, int how_b, double alpha, bool add) {
     const int64_t jobs = c.m * c.n * c.batches;
-    const tnc_block_ways how = {how_a, how_b, alpha, add};
+    const int64_t k = how_a ? a.m : a.n;
+    tnc_block_ways how = {how_a, how_b, alpha, add, c.n};
+    /* A column alone, also the last one of a product that the CPU cuts, if both are read along
+     * columns. */
+    if ((how_a || a.ld == 1) && (!how_b || b.ld == 1) && k > 0 &&
+        (c.n == 1 || (c.n % BLOCK_CUT == 1 && c.m * c.n * k >= BLOCK_LARGE)))
+        how.dots = c.n - 1;
     if (jobs > 0)
         TNC_FACTOR_LAUNCH(tnc_block_multiply, c.dtype,
                           (jobs + TNC_FACTOR_THREADS - 1) / TNC_FACTOR_THREADS, s, c, a, b, how);

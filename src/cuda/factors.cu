@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_triangular(tnc_factors
 
 /* --- QR --------------------------------------------------------------------------------------- */
 
-/* The norm of a[i..m, j], scaled by a power of two; one chain, so one thread. */
+/* The norm of a[i..m, j], of numbers scaled by a power of two so that no square overflows. */
 template <class T, int parts>
-TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
+TNC_FN double tnc_qr_norm_scaled(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
     double most = 0, sum = 0;
     int power;
     for (int64_t r = i; r < m; r++) {
@@ -113,6 +113,28 @@ TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, i
     }
     return ldexp(sqrt(sum), power);
 }
+/* The same by sums of squares, in chains of every eighth one, where none overflows or vanishes. */
+template <class T, int parts>
+TNC_FN double tnc_qr_norm(const tnc_matrix<T, parts> &a, int64_t m, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int part = 0; part < parts && i < m; part++) {
+        double chain[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        for (int64_t r = i; r < m; r++) {
+            const double v = (double)a.to(r, j)[part];
+            chain[(r - i) % 8] += v * v;
+        }
+        for (int half = 4; half > 0; half /= 2)
+            for (int k = 0; k < half; k++) chain[k] += chain[k + half];
+        sum += chain[0];
+    }
+    return sum > 1e-280 && sum < 1e290 ? sqrt(sum) : tnc_qr_norm_scaled<T, parts>(a, m, i, j);
+}
+/* The length of (a, b). */
+TNC_FN double tnc_qr_length(double a, double b) {
+    const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b)),
+                 ratio = most > 0 ? least / most : 0;
+    return most * sqrt(1 + ratio * ratio);
+}
 /* A reflection of a column: its factor, what the column is divided by, and the new head; `there` is
  * false if the column stays as it is. */
 struct tnc_qr_head {
@@ -126,7 +148,7 @@ TNC_FN tnc_qr_head tnc_qr_reflection(const tnc_matrix<T, parts> &a, int64_t m, i
     tnc_qr_head h = {{0, 0}, {0, 0}, {0, 0}, false};
     if (rest == 0 && head.im == 0) return h;
     h.there = true;
-    h.beta.re = -copysign(tnc_qr_norm<T, parts>(a, m, j, j), head.re);
+    h.beta.re = -copysign(tnc_qr_length(tnc_qr_length(head.re, head.im), rest), head.re);
     h.tau = tnc_pair_of{(double)(T)((h.beta.re - head.re) / h.beta.re),
                         (double)(T)(-head.im / h.beta.re)}; /* as rounded */
     h.under = tnc_pair_of{head.re - h.beta.re, head.im};

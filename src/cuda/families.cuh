@@ -29,7 +29,9 @@
     X(factors)          \
     X(reflectors)       \
     X(lu)               \
+    X(matrix_exp)       \
     X(conv)             \
+    X(conv3d)           \
     X(pool)             \
     X(pool_places)      \
     X(fold)             \

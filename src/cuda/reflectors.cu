@@ -46,16 +46,21 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
         const int64_t batch = i / k, x = i - batch * k;
         const auto to = tnc_block_at<T, parts>(t, batch), d = tnc_block_at<T, parts>(dots, batch),
                    factors = tnc_block_at<T, parts>(taus, batch);
+        double re[TNC_REFLECTIONS], im[TNC_REFLECTIONS]; /* the row so far */
         for (int64_t c = 0; c < k; c++) {
             const tnc_pair_of tau = factors.get(c, 0);
-            tnc_pair_of sum = {0, 0};
-            for (int64_t y = x; y < c && x < c; y++) {
-                const tnc_pair_of v = tnc_factor_mul(to.get(x, y), d.get(y, c));
-                sum.re += v.re;
-                sum.im += v.im;
+            double sum = 0, sum_im = 0;
+            for (int64_t y = x; y < c; y++) {
+                const tnc_pair_of v = d.get(y, c);
+                sum += re[y] * v.re;
+                if (parts == 1) continue;
+                sum -= im[y] * v.im;
+                sum_im += re[y] * v.im + im[y] * v.re;
             }
-            sum = tnc_factor_mul(tau, sum);
-            to.set(x, c, x == c ? tau : tnc_pair_of{-sum.re, -sum.im});
+            const tnc_pair_of v = tnc_factor_mul(tau, tnc_pair_of{sum, sum_im});
+            re[c] = x < c ? -v.re : x == c ? tau.re : 0;
+            im[c] = x < c ? -v.im : x == c ? tau.im : 0;
+            to.set(x, c, tnc_pair_of{re[c], im[c]});
         }
     }
 }

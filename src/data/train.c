@@ -108,7 +108,11 @@ static bool train_step(train_run *r, const tn_batch *b) {
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
     if (a->clip_norm > 0)
-        tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
+        TNI_IF(clip_norm,
+               (void)tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model),
+                                             a->clip_norm, 2.0),
+               tni_nn_error(TN_UNSUPPORTED, "clip_norm is not in this build"));
+    if (!tn_ok()) return false;
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);

@@ -429,6 +429,25 @@ TN_API tn_tensor *tnp_asin_(tn_tensor *self) {
     return tn_asin_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_asinh_at(const char *file, int line, const tn_asinh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_asinh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_asinh_inplace_at(const char *file, int line, const tn_asinh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_asinh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_asinh(tn_tensor *self) {
+    const tn_asinh_args a = {NULL, self};
+    return tn_asinh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_asinh_(tn_tensor *self) {
+    const tn_asinh_args a = {NULL, self};
+    return tn_asinh_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_atan_at(const char *file, int line, const tn_atan_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_atan, TN_PLAIN, file, line, args, &r);
@@ -1205,6 +1224,16 @@ TN_API tn_tensor *tnp_conv3d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_i
     const tn_conv3d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
         weight_size};
     return tn_conv3d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv_tbc_at(const char *file, int line, const tn_conv_tbc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv_tbc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv_tbc(tn_tensor *self, tn_tensor *weight, tn_tensor *bias, int64_t pad) {
+    const tn_conv_tbc_args a = {NULL, pad, self, weight, bias};
+    return tn_conv_tbc_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_conv_transpose1d_at(const char *file, int line,
@@ -2326,6 +2355,38 @@ TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims) {
     return tn_flip_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_float_power_at(const char *file, int line, const tn_float_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_float_power, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_float_power_inplace_at(const char *file, int line,
+    const tn_float_power_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_float_power, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_float_power(tn_tensor *self, tn_tensor *exponent) {
+    const tn_float_power_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_float_power_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_float_power_(tn_tensor *self, tn_tensor *exponent) {
+    const tn_float_power_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_float_power_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_float_power_scalar(tn_tensor *self, tn_scalar exponent) {
+    const tn_float_power_args a = {NULL, self, NULL, {0, 0, 0, 0}, exponent};
+    return tn_float_power_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_float_power_scalar_(tn_tensor *self, tn_scalar exponent) {
+    const tn_float_power_args a = {NULL, self, NULL, {0, 0, 0, 0}, exponent};
+    return tn_float_power_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_float_power_scalar_self(tn_scalar self, tn_tensor *exponent) {
+    const tn_float_power_args a = {NULL, NULL, exponent, self, {0, 0, 0, 0}};
+    return tn_float_power_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_floor_at(const char *file, int line, const tn_floor_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_floor, TN_PLAIN, file, line, args, &r);
@@ -2739,6 +2800,17 @@ TN_API tn_tensor *tnp_group_norm(tn_tensor *input, int64_t num_groups, tn_tensor
     tn_tensor *bias, double eps) {
     const tn_group_norm_args a = {weight, bias, eps, input, num_groups};
     return tn_group_norm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_grouped_mm_at(const char *file, int line, const tn_grouped_mm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_grouped_mm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_grouped_mm(tn_tensor *mat_a, tn_tensor *mat_b, tn_tensor *offs,
+    tn_tensor *bias, tn_dtype out_dtype) {
+    const tn_grouped_mm_args a = {offs, bias, out_dtype, mat_a, mat_b};
+    return tn_grouped_mm_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
@@ -5930,6 +6002,19 @@ TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar 
     const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
         self};
     return tn_searchsorted_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_segment_reduce_at(const char *file, int line,
+    const tn_segment_reduce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_segment_reduce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_segment_reduce(tn_tensor *data, const char *reduce, tn_tensor *lengths,
+    tn_tensor *indices, tn_tensor *offsets, int64_t axis, bool unsafe, tn_scalar initial) {
+    const tn_segment_reduce_args a = {NULL, lengths, indices, offsets, axis, unsafe, initial, data,
+        reduce};
+    return tn_segment_reduce_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args) {

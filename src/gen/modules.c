@@ -2565,6 +2565,32 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_local_response_norm) = {"LocalResponseNorm", &t
     NULL, 0, 0, offsetof(tn_nn_local_response_norm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_cross_map_lrn2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cross_map_lrn2d);
+static const tn_param tni_params_nn_cross_map_lrn2d[] = {
+    {"size", TN_T_INT, 0, offsetof(tn_nn_cross_map_lrn2d_args, size), 0, -1, NULL},
+    {"alpha", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, alpha), 0, -1, NULL},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, beta), 0, -1, NULL},
+    {"k", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args, k), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_map_lrn2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_cross_map_lrn2d_args tni_defaults_nn_cross_map_lrn2d = {0.0001, 0.75, 1,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cross_map_lrn2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cross_map_lrn2d = {tni_params_nn_cross_map_lrn2d,
+    &tni_defaults_nn_cross_map_lrn2d, tni_names_nn_cross_map_lrn2d, NULL, 6, 0, 0, 0,
+    sizeof(tn_nn_cross_map_lrn2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cross_map_lrn2d) = {"CrossMapLRN2d", &tni_make_cross_map_lrn2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_cross_map_lrn2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_group_norm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_group_norm);
 static const tn_param tni_params_nn_group_norm[] = {
@@ -4087,6 +4113,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_instance_norm3d,
         &tni_module_layer_norm,
         &tni_module_local_response_norm,
+        &tni_module_cross_map_lrn2d,
         &tni_module_group_norm,
         &tni_module_rms_norm,
         &tni_module_constant_pad1d,
@@ -5133,6 +5160,15 @@ TN_API tn_module *tnp_nn_local_response_norm(int64_t size, double alpha, double 
     tn_dtype dtype, tn_device_id device) {
     const tn_nn_local_response_norm_args a = {alpha, beta, k, dtype, device, size};
     return tn_nn_local_response_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_cross_map_lrn2d_at(const char *file, int line,
+    const tn_nn_cross_map_lrn2d_args *args) {
+    return tn_module_make(file, line, &tni_module_cross_map_lrn2d, args);
+}
+TN_API tn_module *tnp_nn_cross_map_lrn2d(int64_t size, double alpha, double beta, double k,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_cross_map_lrn2d_args a = {alpha, beta, k, dtype, device, size};
+    return tn_nn_cross_map_lrn2d_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_group_norm_at(const char *file, int line,
     const tn_nn_group_norm_args *args) {

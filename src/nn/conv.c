@@ -12,7 +12,9 @@ static bool conv_module_options(int64_t in, int64_t out, int64_t groups, bool mo
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)in, (long long)out, (long long)groups);
     return mode_fits ||
-           tni_nn_error(TN_INVALID, "padding_mode: a transposed convolution has zeros alone");
+           tni_nn_error(TN_INVALID, TNI_IF(padding_mode,
+                                           "padding_mode: a transposed convolution has zeros alone",
+                                           "padding_mode is not in this build, but for zeros"));
 }
 /* The input with its own elements around it, as the mode says; the convolution then pads with
  * nothing. NULL with an error. */
@@ -30,25 +32,27 @@ static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_i
 /* build and reset of all convolutions, each on its own struct; `last` is the last padding mode that
  * it has. Fan in is in_channels / groups times
  * the kernel's elements, read off the weight's shape. */
-#define CONV_MODULE(name, last)                                                            \
-    static bool name##_build(tn_module *m) {                                               \
-        TN_SELF(name, s, m);                                                               \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,       \
-                                   (int)s->o.padding_mode <= (int)TN_PADDING_MODE_##last); \
-    }                                                                                      \
-    static bool name##_reset(tn_module *m) {                                               \
-        TN_SELF(name, s, m);                                                               \
-        return tni_init_affine(s->weight, s->bias);                                        \
+#define CONV_MODULE(name, last)                                                               \
+    static bool name##_build(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,          \
+                                   (int)s->o.padding_mode <=                                  \
+                                       TNI_IF(padding_mode, (int)TN_PADDING_MODE_##last, 0)); \
+    }                                                                                         \
+    static bool name##_reset(tn_module *m) {                                                  \
+        TN_SELF(name, s, m);                                                                  \
+        return tni_init_affine(s->weight, s->bias);                                           \
     }
 /* forward of Conv1d .. Conv3d; sizes of one number stand for all dimensions. */
-#define CONV_MODULE_FORWARD(name, dims)                                                          \
-    static bool name##_forward(tn_mframe *f) {                                                   \
-        TN_FORWARD(name, s, a, f);                                                               \
-        tn_ints padding = s->o.padding;                                                          \
-        tn_tensor *x = conv_padded(a->input, s->o.padding_mode, dims, &padding);                 \
-        f->out[0] =                                                                              \
-            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups); \
-        return f->out[0] != NULL;                                                                \
+#define CONV_MODULE_FORWARD(name, dims)                                                            \
+    static bool name##_forward(tn_mframe *f) {                                                     \
+        TN_FORWARD(name, s, a, f);                                                                 \
+        tn_ints padding = s->o.padding;                                                            \
+        tn_tensor *x = TNI_IF(padding_mode,                                                        \
+                              conv_padded(a->input, s->o.padding_mode, dims, &padding), a->input); \
+        f->out[0] =                                                                                \
+            tnp_##name(x, s->weight, s->bias, s->o.stride, padding, s->o.dilation, s->o.groups);   \
+        return f->out[0] != NULL;                                                                  \
     }
 
 CONV_MODULE(conv1d, CIRCULAR)

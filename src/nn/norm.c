@@ -245,6 +245,49 @@ TN_MODULE(local_response_norm,
           .repr = "size, alpha=, beta=, k=", .forward = local_response_norm_forward,
           .sample = "2: (2,5,4) | 3 alpha=0.5 beta=1.0 k=2.0: (1,4,3,2)")
 
+static bool cross_map_lrn2d_build(tn_module *m) {
+    TN_SELF(cross_map_lrn2d, s, m);
+    return s->o.size > 0 || tni_nn_error(TN_INVALID, "size is %lld, expected a positive number",
+                                         (long long)s->o.size);
+}
+/* The sums of the squares of 2 reach + 1 channels around each. As in torch, channel 0 stays in all
+ * sums that it has come into. */
+static tn_tensor *cross_map_sums(tn_tensor *x, int64_t reach) {
+    const int64_t n = tn_size(x, 0), c = tn_size(x, 1), h = tn_size(x, 2), w = tn_size(x, 3);
+    const int64_t flat[4] = {n, 1, c, h * w}, window[2] = {2 * reach + 1, 1}, once[2] = {1, 1},
+                  pad[2] = {reach, 0}, whole[4] = {n, c, h, w}, late = c - reach - 1;
+    tn_tensor *square = tnp_reshape(tnp_square(x), tn_ints_of(flat, 4)),
+              *sums = tnp_avg_pool2d(square, tn_ints_of(window, 2), tn_ints_of(once, 2),
+                                     tn_ints_of(pad, 2), false, true, 1);
+    if (late > 0) {
+        const int64_t repeated[4] = {n, 1, late, h * w}, before[4] = {0, 0, reach + 1, 0};
+        tn_tensor *first = tnp_expand(tnp_narrow(square, 2, 0, 1), tn_ints_of(repeated, 4), false);
+        sums = tnp_add(sums, tnp_constant_pad_nd(first, tn_ints_of(before, 4), tn_int(0)), 1);
+    }
+    return tnp_reshape(sums, tn_ints_of(whole, 4));
+}
+static bool cross_map_lrn2d_forward(tn_mframe *f) {
+    TN_FORWARD(cross_map_lrn2d, s, a, f);
+    tn_tensor *x = a->input, *scale;
+    if (!tn_numel(x)) return (f->out[0] = tnp_square(x)) != NULL;
+    scale = cross_map_sums(x, (s->o.size - 1) / 2);
+    scale = tnp_mul_scalar(scale, tn_float(s->o.alpha / (double)s->o.size));
+    scale = tnp_add_scalar(scale, tn_float(s->o.k), 1);
+    f->out[0] = tnp_mul(x, tnp_pow_scalar(scale, tn_float(-s->o.beta)));
+    return f->out[0] != NULL;
+}
+/* LocalResponseNorm as Torch7 had it, for its old networks: the sums of squares are those of
+ * (size - 1) / 2 channels on each side, rounded down, and channel 0 stays in all sums that it has
+ * come into. */
+TN_MODULE(
+    cross_map_lrn2d, "CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1)",
+    TN_DOC(.shapes = "input (N, C, H, W) -> the same", .example = "tn_nn_cross_map_lrn2d(5)",
+           .differs = "grad: torch's is not the slope of its own forward"),
+    .takes = "input(_, _, _, _)", .repr = "size, alpha=, beta=, k=", .build = cross_map_lrn2d_build,
+    .forward = cross_map_lrn2d_forward,
+    .sample = "3: (2,5,3,2) | 4 alpha=0.5 beta=0.5 k=2.0: (1,6,2,2) | 5 alpha=1.0: (2,2,1,3) | "
+              "3: (0,4,2,2)")
+
 /* --- GroupNorm and RMSNorm -------------------------------------------------------------------- */
 
 static bool group_norm_build(tn_module *m) {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* The norm of all gradients. NULL with *n = 0: there are none. */
-static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
+static tn_tensor *clip_gradients(tn_tensors params, double order, int64_t *n) {
     tn_tensor **grads = (tn_tensor **)tni_alloc_each(params.n, sizeof *grads), *total = NULL;
     *n = 0;
     for (int64_t i = 0; grads && i < params.n; i++) {
@@ -41,7 +41,7 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
         return tni_nn_error(TN_INVALID,
                             "max_norm must be 0 or more, and norm_type must not be NaN"),
                (double)NAN;
-    total = clip_norm(params, order, &n);
+    total = clip_gradients(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
     if (!tn_whole_begin()) return (double)NAN; /* all gradients or none */

@@ -43,7 +43,7 @@ TN_API tn_scaler *tn_scaler_new_at(const char *file, int line, const tn_scaler_a
     tn_scaler *s = NULL, made;
     tni_step step;
     if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_new");
     memset(&made, 0, sizeof made);
     made.scale = a->init_scale != 0 ? a->init_scale : 65536;
     made.growth_factor = a->growth_factor != 0 ? a->growth_factor : 2;
@@ -65,7 +65,7 @@ TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler
     tn_tensor *scaled = NULL;
     tni_step step;
     if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_scale");
     if (!s || !loss)
         tni_nn_error(TN_INVALID, "the scaler or the loss is NULL");
     else
@@ -134,7 +134,7 @@ static bool scaler_go(const char *file, int line, tn_scaler *s, tn_optimizer *o,
     scaler_state *state;
     bool mode, ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&at, file, line, "scaler");
+    tni_step_begin(&at, file, line, step ? "scaler_step" : "scaler_unscale");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     ok = s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL");
@@ -185,7 +185,7 @@ TN_API bool tn_scaler_update_at(const char *file, int line, tn_scaler *s) {
     tni_step step;
     bool ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_update");
     ok = s ? scaler_update(s) : tni_nn_error(TN_INVALID, "the scaler is NULL");
     tni_step_end(&step);
     return ok;
@@ -198,7 +198,7 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
     tni_step step;
     bool ok = true;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "scaler");
+    tni_step_begin(&step, file, line, "scaler_resume");
     if (!s || !(scale > 0 && scale <= 3.4028234663852886e38) || count < 0)
         ok = tni_nn_error(TN_INVALID,
                           "expected a scaler, a positive scale and a count of 0 or more");

@@ -71,6 +71,7 @@
 #define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
 #define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ASINH(a) TNI_FNT(tni_c_asinh)(a)
 #define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
 #define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)

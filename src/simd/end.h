@@ -90,6 +90,7 @@
 #undef V_ACOS
 #undef V_SINH
 #undef V_COSH
+#undef V_ASINH
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT

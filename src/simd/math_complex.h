@@ -184,13 +184,6 @@ C_FN(log_base)(C z, double scale) {
     C l = C_CALL(log)(z);
     return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));
 }
-/* asinh|x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); log 2|x| far out */
-TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
-    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
-    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
-    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
-    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
-}
 /* The inverse functions and their cuts as C99 has them (Annex G), by W. Kahan, "Branch cuts for
  * complex elementary functions, or much ado about nothing's sign bit", 1987. With a = sqrt(1 -
  * z) and b = sqrt(1 + z): asin z = atan(x / Re ab) + i asinh Im(a* b), and acos z = 2 atan(Re a
@@ -204,6 +197,11 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
     C away = C_CALL(make)(TNI_FNT(tni_atan2)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
     re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
+}
+/* -i asin(i z) */
+TNI_HELPER C TNI_FNT(tni_c_asinh)(C z) {
+    C r = TNI_FNT(tni_c_asin)(C_CALL(make)(V_NEG(z.im), z.re));
+    return C_CALL(make)(r.im, V_NEG(r.re));
 }
 TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);

@@ -259,6 +259,13 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y); /* -0 stays */
 }
+/* asinh|x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); log 2|x| far out */
+TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
+    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
+    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
+    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
+}
 /* log(e^x + e^y): the larger and log(1 + e^-distance). Two equal infinities have no distance. */
 TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
     V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));

@@ -112,6 +112,7 @@
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#define V_ASINH(a) TNI_FNT(tni_asinh)(a)
 #define V_ANGLE(a) TNI_FNT(tni_angle)(a)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 #include "special.h"

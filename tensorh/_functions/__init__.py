@@ -13,8 +13,8 @@ _FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, se
 
 # Functions that are methods f_, too, and functions torch.f_ where torch has them.
 IN_PLACE = (
-    "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm "
-    "cumsum float_power index_copy index_fill put"
+    "acosh arccosh arctanh atanh conj_physical addbmm addmm addmv addr baddbmm "
+    "cumsum index_copy index_fill put"
 ).split()
 
 
@@ -50,7 +50,7 @@ def _names():
     }
     own["range"] = own.pop("range_")
     for name in IN_PLACE:
-        if name not in ("float_power", "index_copy", "index_fill", "put", "cumsum"):
+        if name not in ("index_copy", "index_fill", "put", "cumsum"):
             own[name + "_"] = _in_place(name)
     for name in dtypes._LEGACY:
         own[name] = dtypes._legacy(name)

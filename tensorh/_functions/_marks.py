@@ -8,7 +8,7 @@ from .._C import Tensor
 
 _METHODS = {}
 _NO_FUNCTIONS = {
-    "Tensor", "both", "both_of_numbers", "function", "listed", "members", "method", "promote_types",
+    "Tensor", "both", "function", "listed", "members", "method", "promote_types",
     "with_out", "written",
 }  # fmt: skip
 _NUMBERS = (bool, int, float, complex)
@@ -74,11 +74,6 @@ def _refuse(name, parameter, given):
 def both(f, first=(Tensor,)):
     _METHODS[f.__name__] = function(getattr(f, "plain", f), first, 1)
     return function(f, first)
-
-
-def both_of_numbers(f):
-    """The same, where a number may be the first argument."""
-    return both(f, (Tensor, *_NUMBERS))
 
 
 def method(f):

@@ -4,7 +4,7 @@ from math import nan as _nan
 
 from .. import _C
 from .._C import Tensor
-from ._marks import _METHODS, both, both_of_numbers, function, method
+from ._marks import _METHODS, both, function, method
 from ._out import with_out
 from .creation import complex as _complex_of
 
@@ -26,22 +26,6 @@ def conj_physical(input):
 def fill(input: Tensor, value):
     """A tensor like input, of one number."""
     return input.clone().fill_(value)
-
-
-@both
-@with_out
-def asinh(input):
-    """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), log 2|x| far out, with the sign
-    of x; of complex numbers -i asin(i z)."""
-    if input.is_complex():
-        return _back(_turned(input).asin())
-    input = _floating(input)
-    x = input.abs()
-    far = x > (1e9 if input.dtype.itemsize > 2 else 1e2)
-    a = _C.where(far, 1, x)  # no branch meets an infinity: its gradient would be NaN
-    near = (a + a * a / (1 + (a * a + 1).sqrt())).log1p()
-    magnitude = _C.where(far, _C.where(far, x, 1).log() + 0.6931471805599453, near)
-    return _C.where(input == 0, input, _C.where(input < 0, -magnitude, magnitude))
 
 
 @both
@@ -93,8 +77,8 @@ def _back(z):
     return _complex_of(z.imag, -z.real)
 
 
-arcsinh, arccosh, arctanh = asinh, acosh, atanh
-_METHODS.update({"arc" + name[1:]: _METHODS[name] for name in ("asinh", "acosh", "atanh")})
+arccosh, arctanh = acosh, atanh
+_METHODS.update({"arc" + name[1:]: _METHODS[name] for name in ("acosh", "atanh")})
 
 
 def _one_tensor(name, a, b):
@@ -106,19 +90,6 @@ def _one_tensor(name, a, b):
             f"{name}() takes two tensors, or one and a number, "
             f"not {type(a).__name__} and {type(b).__name__}"
         )
-
-
-@both_of_numbers
-@with_out
-def float_power(input, exponent):
-    """input to the power, in float64 or complex128."""
-    given = (input, exponent)
-    _one_tensor("float_power", *given)
-    wide = _C.float64
-    if any(type(x) is complex or isinstance(x, Tensor) and x.is_complex() for x in given):
-        wide = _C.complex128
-    a, b = (x.to(wide) if isinstance(x, Tensor) else x for x in given)
-    return _C.pow(a, b)
 
 
 @both

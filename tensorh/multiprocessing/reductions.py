@@ -5,6 +5,7 @@ import os
 import threading
 import weakref
 from multiprocessing import reduction
+from multiprocessing.context import get_spawning_popen
 from multiprocessing.util import register_after_fork
 
 from .. import _C
@@ -128,6 +129,16 @@ def rebuild_tensor(is_parameter, handle, bytes_, dtype, shape, stride, offset, r
     return t.requires_grad_(requires_grad)
 
 
+def _handle(fd):
+    """What detach() of the other process makes a descriptor of its own of."""
+    process = get_spawning_popen()
+    if process is None:
+        return reduction.DupFd(fd)
+    copy = os.dup(fd)  # a process that is started takes each descriptor once
+    weakref.finalize(process, os.close, copy).atexit = False
+    return reduction.DupFd(copy)
+
+
 def reduce_tensor(t):
     """What a pickle between processes holds of a tensor."""
     if t.requires_grad and not t.is_leaf:
@@ -142,7 +153,7 @@ def reduce_tensor(t):
     if _memory(t) is None:
         sent = _copy(t) if t._is_view() else share_memory_(t)
     made, fd, bytes_ = _memory(sent)
-    handle = reduction.DupFd(fd)
+    handle = _handle(fd)
     return rebuild_tensor, (type(t) is _C.Parameter, handle, bytes_, t.dtype, tuple(t.shape),
                             t.stride(), t.storage_offset(), t.requires_grad)  # fmt: skip
 

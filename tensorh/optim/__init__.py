@@ -15,7 +15,7 @@ _NONE, _FALSE = (None, False, True), (False,)
 # implementations with the same results: a step is fused in any case.
 _TORCH = {
     "foreach": (None, _NONE),
-    "capturable": (False, _FALSE),
+    "capturable": (False, (False, True)),
     "differentiable": (False, _FALSE),
     "fused": (None, _NONE),
     "decoupled_weight_decay": (False, (False, True)),
@@ -50,6 +50,14 @@ class _RowOptimizer(Optimizer):
 
     def _begin(self, params, defaults):
         defaults.update(self._fixed)
+        self._check_tensors(defaults)
+        adjust = defaults.get("adjust_lr_fn")
+        if adjust not in (None, "original", "match_rms_adamw", "spectral_unclamped"):
+            raise ValueError(f"Adjust learning rate function {adjust} is not supported")
+        if defaults.get("fused") and defaults.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if defaults.get("fused") and defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         super().__init__(params, defaults)
         if "initial_accumulator_value" in defaults:
             self._begin_sums(defaults["initial_accumulator_value"])
@@ -60,15 +68,40 @@ class _RowOptimizer(Optimizer):
                     f"{p.size()}"
                 )
 
+    def _check_tensors(self, defaults):
+        """torch's rules of options that are tensors."""
+        plain = defaults.get("foreach") and not defaults.get("capturable")
+        lr, betas = defaults.get("lr"), defaults.get("betas", ())
+        if isinstance(lr, _C.Tensor):
+            if plain and "capturable" in self._torch:
+                raise ValueError(
+                    "lr as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            if lr.numel() != 1:
+                raise ValueError("Tensor lr must be 1-element")
+        tensors = [isinstance(b, _C.Tensor) for b in betas if isinstance(b, (float, _C.Tensor))]
+        if any(tensors) and not all(tensors):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for i, beta in enumerate(betas):
+            if not isinstance(beta, _C.Tensor):
+                continue
+            if plain:
+                raise ValueError(
+                    f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            if beta.numel() != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
+
     def _begin_sums(self, value):
         """Adagrad's state, which is there before the first step."""
         from .. import full_like, tensor
 
         for group in self.param_groups:
             for p in group["params"]:
+                first = complex(value, value) if p.is_complex() else value
                 self.state[p] = {
                     "step": tensor(0.0),
-                    "sum": full_like(p, value, requires_grad=False),
+                    "sum": full_like(p, first, requires_grad=False),
                 }
 
     def add_param_group(self, param_group):
@@ -97,8 +130,56 @@ class _RowOptimizer(Optimizer):
         closure, where given, computes the loss again; its value is returned.
         """
         loss = None if closure is None else _C._optim_closure(closure)
-        _C._optim_step(self._number(), self.param_groups, self.state)
+        self._check_capturable()
+        if any(p.is_complex() for group in self.param_groups for p in group["params"]):
+            if type(self).__name__ in ("Adafactor", "Muon"):
+                raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+            self._step_as_real()
+        else:
+            _C._optim_step(self._number(), self.param_groups, self.state)
         return loss
+
+    def _check_capturable(self):
+        for group in self.param_groups:
+            if group.get("capturable") and any(p.device.type == "cpu" for p in group["params"]):
+                raise AssertionError(
+                    "If capturable=True, params and state_steps must be on supported devices: "
+                    "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
+                )
+
+    def _step_as_real(self):
+        """The step over the real and imaginary parts of complex parameters, as torch makes it."""
+        groups, states, parts = [], {}, []
+        for group in self.param_groups:
+            params = [self._parts(p, states, parts) for p in group["params"]]
+            groups.append({**group, "params": params})
+        _C._optim_step(self._number(), groups, states)
+        for p, real in parts:
+            if real not in states:
+                continue
+            self.state[p] = {
+                k: _C.view_as_complex(v)
+                if isinstance(v, _C.Tensor) and v.shape == real.shape
+                else v
+                for k, v in states[real].items()
+            }
+
+    def _parts(self, p, states, parts):
+        """p, or the real numbers of which it is made; its state goes to states."""
+        if not p.is_complex():
+            real, state = p, self.state.get(p)
+        else:
+            real = _C.view_as_real(p.detach())
+            if p.grad is not None:
+                real.grad = _C.view_as_real(p.grad.detach())
+            state = {
+                k: _C.view_as_real(v) if isinstance(v, _C.Tensor) and v.is_complex() else v
+                for k, v in self.state.get(p, {}).items()
+            }
+        if state:
+            states[real] = state
+        parts.append((p, real))
+        return real
 
     def _number(self):
         """Its row; of Adam with decoupled_weight_decay that of AdamW."""

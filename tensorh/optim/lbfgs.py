@@ -4,6 +4,7 @@ The line search is that of Nocedal and Wright, Numerical Optimization, algorithm
 the safeguards of minFunc (M. Schmidt), whose constants torch has, too.
 """
 
+from .. import _C
 from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
@@ -116,6 +117,8 @@ class LBFGS(Optimizer):
         *,
         maximize=False,
     ):
+        if isinstance(lr, _C.Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not lr >= 0:
             raise ValueError(f"Invalid learning rate: {lr}")
         defaults = {

@@ -97,9 +97,9 @@ trimmed() { # NAME BYTES SOURCES...
 }
 $cc -O1 tools/trim.c -o "$out/trim" || exit 1
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d; /^```$/q' | sed '$d' > "$out/readme.c"
-trimmed readme 375000 "$out/readme.c"
+trimmed readme 370000 "$out/readme.c"
 trimmed game 375000 examples/game.c
-trimmed fashion 800000 examples/fashion/*.c
+trimmed fashion 745000 examples/fashion/*.c
 
 # The smallest fashion: linked statically where the system has a static C library, built for size.
 small="-Os -DTN_NO_AVX512 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables"

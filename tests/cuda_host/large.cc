@@ -1,10 +1,13 @@
-/* large.cc - factorizations of more than 48 columns, which go by blocks, larger resamplings and
- * transforms in emulation: each has the CPU's bits. The samples of the rows are smaller. */
+/* large.cc - factorizations of more than 48 columns, which go by blocks, larger resamplings,
+ * transforms and convolutions in emulation: each has the CPU's bits. The samples of the rows are
+ * smaller. */
 #include "../../src/api/cuda.h"
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 #include "emulation.h"
+
+#include <math.h>
 
 static tn_device_id cuda;
 
@@ -78,11 +81,13 @@ static void lu_by_blocks_has_the_bits(void) {
         }
 }
 static void reflections_by_blocks_have_the_bits(void) {
-    static const int64_t sizes[][2] = {{70, 70}, {60, 90}, {90, 60}, {90, 40}};
+    /* Also single columns, and 97, of which the CPU cuts one off. */
+    static const int64_t sizes[][2] = {{70, 70}, {60, 90}, {200, 129}, {200, 40}},
+                         columns[] = {35, 1, 97};
     for (int i = 0; i < 16; i++)
         TN_SCOPE {
             tn_tensor *a = numbers(2, sizes[i % 4][0], sizes[i % 4][1], dtypes[i / 4]),
-                      *b = numbers(2, sizes[i % 4][0], 35, dtypes[i / 4]);
+                      *b = numbers(2, sizes[i % 4][0], columns[i % 3], dtypes[i / 4]);
             const tn_Q_R here = tnp_linalg_qr(a, i % 2 ? "complete" : "reduced"),
                          there = tnp_linalg_qr(up(a), i % 2 ? "complete" : "reduced");
             const tn_a_tau packed = tnp_geqrf(a), other = tnp_geqrf(up(a));
@@ -126,6 +131,42 @@ static void long_lines_are_resampled_with_the_bits(void) {
         }
 }
 
+/* Degrees and squarings that differ within a batch; one matrix is not finite. */
+static void exponentials_of_a_batch_have_the_bits(void) {
+    for (int i = 0; i < 4; i++)
+        TN_SCOPE {
+            const double sizes[] = {1e-3, 0.05, 0.2, 0.4, 1, 30, 60, INFINITY};
+            const int64_t shape[3] = {8, 1, 1};
+            tn_tensor *scale = tnp_empty(tn_ints_of(shape, 3), TN_F64, TN_CPU), *x;
+            memcpy(tn_data(scale), sizes, sizeof sizes);
+            x = tnp_mul(numbers(8, 7, 7, dtypes[i]), tnp_to_dtype(scale, dtypes[i], false, false));
+            CHECK(same(tnp_linalg_matrix_exp(x), tnp_linalg_matrix_exp(up(x))));
+        }
+}
+/* (images, channels, depth, rows, columns, output channels, size of the kernel, columns of it) */
+static void volumes_are_convolved_with_the_bits(void) {
+    static const int64_t sizes[][8] = {
+        {2, 16, 4, 9, 11, 20, 3, 3}, {2, 3, 3, 2, 801, 2, 1, 3}, {2, 3, 3, 2, 801, 5, 1, 2}};
+    for (int i = 0; i < 12; i++)
+        TN_SCOPE {
+            const int64_t *z = sizes[i % 3], x_size[5] = {z[0], z[1], z[2], z[3], z[4]},
+                          w_size[5] = {z[5], z[1], z[6], z[6], z[7]}, stride[3] = {1, 1, 1 + i % 2},
+                          pad[3] = {z[6] / 2, 0, 1}, one = 1;
+            const tn_ints by = tn_ints_of(stride, 3), around = tn_ints_of(pad, 3),
+                          dilation = tn_ints_of(&one, 1), all = tn_ints_of(x_size, 5),
+                          taps = tn_ints_of(w_size, 5);
+            tn_tensor *x = tnp_reshape(numbers(z[0], z[1], z[2] * z[3] * z[4], dtypes[i / 3]), all),
+                      *w =
+                          tnp_reshape(numbers(z[5], z[1], z[6] * z[6] * z[7], dtypes[i / 3]), taps),
+                      *y = tnp_conv3d(x, w, NULL, by, around, dilation, 1);
+            CHECK(same(y, tnp_conv3d(up(x), up(w), NULL, by, around, dilation, 1)));
+            CHECK(same(tnp_conv3d_input_grad(y, w, all, by, around, dilation, 1),
+                       tnp_conv3d_input_grad(up(y), up(w), all, by, around, dilation, 1)));
+            CHECK(same(tnp_conv3d_weight_grad(y, x, taps, by, around, dilation, 1),
+                       tnp_conv3d_weight_grad(up(y), up(x), taps, by, around, dilation, 1)));
+        }
+}
+
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(cholesky_by_blocks_has_the_bits),
@@ -134,6 +175,8 @@ int main(void) {
         CHECK_TEST(reflections_by_blocks_have_the_bits),
         CHECK_TEST(transforms_of_any_length_have_the_bits),
         CHECK_TEST(long_lines_are_resampled_with_the_bits),
+        CHECK_TEST(exponentials_of_a_batch_have_the_bits),
+        CHECK_TEST(volumes_are_convolved_with_the_bits),
     };
     char why[200] = "";
     setenv("EMU_GUARD", "0", 0); /* the lane has it elsewhere; here are many launches */

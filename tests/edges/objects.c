@@ -732,7 +732,7 @@ static const char others[] =
     " tn_set_autocast tn_autocast tn_set_device_autocast tn_device_autocast tn_set_autocast_cache"
     " tn_clear_autocast_cache tn_scaler_new_at tn_scaler_free tn_scaler_scale_at tn_scaler_get"
     " tn_scaler_unscale_at tn_scaler_step_at tn_scaler_update_at tn_scaler_count"
-    " tn_scaler_resume_at"
+    " tn_scaler_resume_at tn_lbfgs_new_at tn_lbfgs_free tn_lbfgs_step_at tn_lbfgs_evaluations"
     " tn_announce_strided tn_announce_like tn_announce_view tn_announce_count tn_scratch"
     " tn_announce_columns tn_scratch_each tn_each tn_info_verdict"
     " tn_param_named tn_args_check tn_param_number tn_param_set_number tn_param_same tn_param_text"

@@ -145,6 +145,9 @@ static const struct line lines[] = {
     IN(every_steps, 1, INT64_MAX),
     IN(t_max, 1, (int64_t)1 << 53),
     IN(lambda_factor, 0, INT64_MAX),
+    IN(lbfgs_iterations, 0, INT64_MAX),
+    IN(lbfgs_evaluations, 0, INT64_MAX),
+    ANY(lbfgs_history),
     IN(scaler_interval, 0, INT64_MAX),
     IN(scaler_count, 0, INT64_MAX),
     IN(resume_count, 0, (int64_t)1 << 53),
@@ -181,8 +184,9 @@ static const struct line lines[] = {
 };
 /* Without a number: calls that work, and calls that are refused. */
 static const struct line none[] = {
-    ANY(registered),  ANY(recorded), ANY(retained), ANY(other_data),      ANY(tree),  ANY(initial),
-    ANY(scaler_step), ANY(stepped),  ANY(files),    ANY(files_in_memory), ANY(texts),
+    ANY(registered), ANY(recorded), ANY(retained),        ANY(other_data),
+    ANY(tree),       ANY(initial),  ANY(scaler_step),     ANY(lbfgs_step),
+    ANY(stepped),    ANY(files),    ANY(files_in_memory), ANY(texts),
 };
 static const struct line refused[] = {
     ANY(null_data),  ANY(null_memory),  ANY(odd_schema),  ANY(twice_registered),

@@ -193,6 +193,35 @@ static bool scaler_step(int64_t v) {
     tn_scaler_free(s);
     return ok;
 }
+static bool lbfgs(tn_lbfgs *l) {
+    tn_lbfgs_free(l);
+    return l != NULL;
+}
+static bool lbfgs_iterations(int64_t v) {
+    return lbfgs(tn_lbfgs_new(tn_parameters(model), .max_iter = v));
+}
+static bool lbfgs_evaluations(int64_t v) {
+    return lbfgs(tn_lbfgs_new(tn_parameters(model), .max_eval = v));
+}
+static bool lbfgs_history(int64_t v) {
+    return lbfgs(tn_lbfgs_new(tn_parameters(model), .history_size = v));
+}
+static tn_tensor *lbfgs_loss(void *t) {
+    tn_tensor *loss = tn_sum(tn_square((tn_tensor *)t));
+    tn_zero_grad((tn_tensor *)t);
+    return tn_backward(loss) ? loss : NULL;
+}
+static bool lbfgs_step(int64_t v) {
+    bool ok = false;
+    (void)v;
+    TN_SCOPE {
+        tn_tensor *t = tn_requires_grad(tn_full(TN_DIMS(3), 2, .dtype = TN_F32));
+        tn_lbfgs *l = tn_lbfgs_new(tn_tensors_of(&t, 1), .strong_wolfe = true, .max_iter = 4);
+        ok = l && tn_lbfgs_step(l, lbfgs_loss, t) == 12 && tn_lbfgs_evaluations(l) > 1;
+        tn_lbfgs_free(l);
+    }
+    return ok;
+}
 static bool initial_group(int64_t v) {
     return tn_schedule_initial(schedule, as_int(v)) == 0.1 ||
            tn_error_set(TN_INDEX, NULL, 0, "no such group");

@@ -26,7 +26,8 @@
     X(distinct, 0, false, "no two elements alike")                               \
     X(permutation, 1, false, "0..n-1 along the last dimension")                  \
     X(pivots, 1, false, "element j in j+1..n along the last dimension")          \
-    X(probabilities, 1, false, "positive, of sum 1 along the last dimension")
+    X(probabilities, 1, false, "positive, of sum 1 along the last dimension")    \
+    X(ascending, 1, false, "never falls along the last dimension, to below - 1")
 
 enum elements_structure {
     ELEMENTS_ANY,
@@ -198,6 +199,9 @@ static inline void elements_of_line(const elements *e, const elements_place *p, 
         to[0] = (double)elements_rank(e, line, p->n, i);
     else if (e->structure == ELEMENTS_pivots)
         to[0] = (double)(p->c + 1) + floor(u * (double)(p->n - p->c));
+    else if (e->structure == ELEMENTS_ascending)
+        to[0] = p->c == p->n - 1 ? e->below - 1
+                                 : floor(((double)p->c + u) * e->below / (double)p->n);
     else if (e->structure == ELEMENTS_distinct) {
         to[0] = (double)elements_rank(e, 0, numel, i);
         if (e->kind == ELEMENTS_INT) to[0] -= (double)(numel / 2);

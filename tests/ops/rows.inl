@@ -99,6 +99,12 @@ DIFFERS("operator", "fused_step", "signature", false, "",
         "torch has no such function")
 DIFFERS("operator", "grid_sample", "parameter align_corners", false, "",
         "None stands for False there")
+DIFFERS("operator", "grouped_mm", "parameter offs", false, "",
+        "by keyword, as in nn.functional")
+DIFFERS("operator", "grouped_mm", "parameter bias", false, "",
+        "the same")
+DIFFERS("operator", "grouped_mm", "parameter out_dtype", false, "",
+        "the same")
 DIFFERS("operator", "hardsigmoid", "grad", false, "",
         "torch's 1/6 is rounded to float32")
 DIFFERS("operator", "histc", "gradcheck", false, "",
@@ -262,6 +268,8 @@ DIFFERS("operator", "reflection_pad", "signature", false, "",
         "torch has a function for each number of dimensions")
 DIFFERS("operator", "replication_pad", "signature", false, "",
         "torch has a function for each number of dimensions")
+DIFFERS("operator", "segment_reduce", "grad of tensor 0", true, "",
+        "torch divides positive gradients alone")
 DIFFERS("operator", "sort", "result 1", false, "",
         "torch's order of equal elements is not stable")
 DIFFERS("operator", "sort", "grad", true, "",
@@ -297,6 +305,8 @@ DIFFERS("operator", "var_mean", "grad of tensor 0", false, "dim=[]",
         "torch's of an empty list is not that of the value")
 DIFFERS("module", "module_list", "parameter modules", false, "",
         "an empty list is written {}")
+DIFFERS("module", "cross_map_lrn2d", "grad", false, "",
+        "torch's is not the slope of its own forward")
 DIFFERS("optimizer", "adafactor", "parameter eps", false, "",
         "None for the epsilon of the dtype is -1 in C")
 #undef DIFFERS

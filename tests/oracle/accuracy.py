@@ -68,6 +68,7 @@ def of_degree(f):
 
 NEAR = [(0, 2), (2, 9), (9, 200)]
 ROWS = {
+    "asinh": (m.asinh, [(-2, 2), (-1e-3, 1e-3), (2, 1e12)], None),
     "erfc": (m.erfc, [(-3, 3), (3, 26)], None),
     "special_erfcx": (lambda x: m.exp(x * x) * m.erfc(x), [(-5, 5), (0, 60)], None),
     "erfinv": (erfinv, [(-1, 1), (0.9, 1), (-1e-3, 1e-3)], None),

@@ -174,6 +174,52 @@ def torch_linalg_solve_lu(A, B, left=True, check_errors=False):
     return torch.linalg.solve_ex(A, B, left=left, check_errors=check_errors)
 
 
+def torch_conv_tbc(self, weight, bias, pad=0):  # torch views parts, which some strides do not allow
+    return torch.conv_tbc(self.contiguous(), weight.contiguous(), bias, pad)
+
+
+def torch_segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
+    by, at = lengths if offsets is None else offsets, axis % max(data.dim(), 1)
+    if by is not None and by.dim() == at + 1 <= data.dim():
+        steps = by if offsets is None else by.diff(dim=-1)
+        ends = steps.sum(-1) if offsets is None else offsets
+        if by.shape[:-1] != data.shape[:at] or (steps < 0).any() or (ends < 0).any() or (ends > data.shape[at]).any():
+            raise RuntimeError("torch reads beyond its memory")
+        unsafe |= by.numel() == 0  # torch asks for the least of nothing
+    return torch.segment_reduce(data, reduce, lengths=lengths, indices=indices, offsets=offsets, axis=axis, unsafe=unsafe, initial=initial)
+
+
+def torch_grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
+    """torch refuses float64 and rows of no multiple of 16 bytes, and leaves open what lies behind the last group."""
+    def aligned(t):
+        return all(s * t.element_size() % 16 == 0 for s in t.stride() if s != 1) and 1 in t.stride()[-2:]
+
+    two = mat_a.dim() == 2, mat_b.dim() == 2
+    cut = mat_b.shape[-1] if two == (False, True) else mat_a.shape[0 if two == (True, False) else 1]
+    if offs is not None and ((offs.diff() < 0).any() or (offs < 0).any() or (offs > cut).any()) or out_dtype not in (None, mat_a.dtype):
+        raise RuntimeError("torch reads beyond its memory, or refuses the dtype")
+    whole = offs is None or offs.dim() != 1 or not any(two) or (len(offs) and offs[-1] == cut)
+    if mat_a.dtype != torch.float64 and whole and aligned(mat_a) and aligned(mat_b):
+        return F.grouped_mm(mat_a, mat_b, offs=offs, bias=bias, out_dtype=out_dtype)
+    F.grouped_mm(*(t.detach().new_zeros([s + -s % 8 for s in t.shape[-2:]] if t.dim() == 2 else [t.shape[0], *(s + -s % 8 for s in t.shape[-2:])],
+                   dtype=torch.float32 if t.dtype == torch.float64 else t.dtype) for t in (mat_a, mat_b)),
+                 offs=offs, bias=bias)  # its refusals
+    if offs is None:
+        return torch.bmm(mat_a, mat_b)
+    ends = offs.tolist()
+    parts = list(zip([0, *ends], ends))
+    if two == (True, True):
+        return torch.stack([mat_a[:, i:j] @ mat_b[i:j] for i, j in parts])
+    dim = 0 if two[0] else 1
+    if two[0]:
+        done = [mat_a[i:j] @ mat_b[g] for g, (i, j) in enumerate(parts)]
+    else:
+        done = [mat_a[g] @ mat_b[:, i:j] for g, (i, j) in enumerate(parts)]
+    rest = [mat_a.shape[-2], mat_b.shape[-1]]
+    rest[dim] -= ends[-1] if ends else 0
+    return torch.cat([*done, mat_a.new_zeros(rest)], dim)
+
+
 def torch_constant_pad_nd(self, pad, value=None):
     return torch.constant_pad_nd(self, pad, 0 if value is None else value)
 

@@ -1,6 +1,6 @@
 """Writes tests/oracle/mpairs/<module>.txt: what torch gives for modules with their options in pairs.
 
-    python tests/oracle/mpairs.py      needs torch; tests/ops/mpairs.c needs only what this writes
+    python tests/oracle/mpairs.py [CLASS ..]     of all modules, or these; needs torch; tests/ops/mpairs.c needs only what this writes
 
 Parameter k has the elements ((7 i + 3 k) % 13 - 6) / 16. Two calls in training, after each p -= grad / 8 of sum(w . outputs);
 a call in evaluation; then the state dict. In float64; the digests are those of pairs.py.
@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import sys
 
 import torch
 import torch.nn as nn
@@ -102,6 +103,8 @@ OWN = {  # samples of options: inputs; pools of options
                           (2, ["[2]: (2,3,1,4) (2,3,1,4):i64:permutation", "[3,2]: (2,1,3) (2,1,3):i64:permutation"]),
                           (3, ["[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation", "[3,2,1]: (2,1,1,3) (2,1,1,3):i64:permutation"]))},
     "LocalResponseNorm": (["2: (2,5,4)", "3: (1,4,3,2)"], {"alpha": ["0.0001", "0.5"], "beta": ["0.75", "1.0"], "k": ["1.0", "2.0"]}),
+    "CrossMapLRN2d": (["3: (2,5,3,2)", "4: (1,6,2,2)", "5: (2,2,1,3)"],
+                      {"alpha": ["0.0001", "0.5"], "beta": ["0.75", "1.0"], "k": ["1.0", "2.0"]}),
     "Unfold": (["[2]: (2,3,4,5)", "[3,2]: (2,6,5)"], {"dilation": ["[1]", "[2,1]"], "padding": ["[0]", "[1]", "[1,0]"],
                                                     "stride": ["[1]", "[2]", "[1,2]"]}),
     "Fold": (["[4,5] [2]: (2,12,12)", "[4,5] [2]: (12,2)", "[3,4] [3,2]: (6,6)"], {"dilation": ["[1]", "[2]"], "padding": ["[0]", "[1]", "[1,0]"],
@@ -217,6 +220,8 @@ def main():
     os.makedirs(os.path.join(HERE, "mpairs"), exist_ok=True)
     for module in table["modules"]:
         if module.get("optimizer") or module["name"] in ("sequential", "module_list"):
+            continue
+        if sys.argv[1:] and module["class"] not in sys.argv[1:]:
             continue
         lines, met = cover(module)
         with open(os.path.join(HERE, "mpairs", module["class"] + ".txt"), "w") as out:

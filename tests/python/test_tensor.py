@@ -558,7 +558,7 @@ def test_wrong_calls_name_the_argument():
 
 
 @pytest.mark.parametrize("path, text", [
-    ("nn.functional.grouped_mm", "planned"),
+    ("testing.make_tensor", "planned"),
     ("cuda.gds", "CUDA"),
     ("utils.benchmark", "timeit"), ("utils.data.IterDataPipe", "deprecated"),
     ("nn.utils.clip_grad_norm", "stand in"), ("utils.checkpoint.noop_context_fn", "inside"),

@@ -80,3 +80,29 @@ done
 check "trim keeps devices for tn_backend_add" eval "! grep -qx '#define TN_NO_DEVICES' $out/refused/tensor.h"
 check "trimmed apart does not link" eval "! apart $out/refused"
 check "with the whole header it does not link" eval "! apart ."
+
+# Options and ways that are kept where the sources name them: optional.c has their words from the command line.
+optional() { # NAME OPTIONS OF TRIM...: prints what it says with padding and clipping
+    name=$1
+    shift
+    mkdir -p "$out/optional.$name" &&
+        "$trim" -o "$out/optional.$name" "$@" tensor.h tensor_nn.h -- $here/optional.c &&
+        optional_of "$name" "-I$out/optional.$name"
+}
+optional_of() {
+    $cc -std=c99 -O0 -Wall -Wextra -Werror $2 $(runnable) '-DMORE=,.padding_mode=TN_PADDING_MODE_CIRCULAR' '-DTRAIN=,.clip_norm=0.01' \
+        $here/optional.c -o "$out/optional" -lm -pthread && "$out/optional" > "$out/refused.$1.said"
+}
+check "optional.c: the whole header" optional_of whole -I.
+check "optional.c: trimmed without its words" optional without
+for word in padding_mode clip_norm tni_vmap_call; do
+    check "trim leaves out $word" grep -qx "#define TNI_NAMES_$word 0" "$out/optional.without/tensor.h"
+done
+check "padding_mode is not in this build" says without "conv: 1 Conv2d: padding_mode is not in this build, but for zeros"
+check "clip_norm is not in this build" says without "train: 5 train: clip_norm is not in this build"
+check "optional.c: trimmed --also its words" optional with --also padding_mode --also clip_norm
+check "optional.c: the same output" same "$out/refused.whole.said" "$out/refused.with.said"
+mkdir -p "$out/vmaps"
+check "--also tn_vmap_at: trim" "$trim" -o "$out/vmaps" --also tn_vmap_at tensor.h tensor_nn.h -- $here/optional.c
+check "--also tn_vmap_at: rows keep their ways of batches" eval "! grep -q TNI_NAMES_tni_vmap_call.0 $out/vmaps/tensor.h"
+check "--also tn_vmap_at: it compiles" $least -std=c99 -O0 -w -I"$out/vmaps" -DMORE= -DTRAIN= -c $here/optional.c -o "$out/vmaps.o"

@@ -135,6 +135,20 @@ static void lines_are_permutations_distinct_or_sum_to_one(void) {
         CHECK(gap >= 2 / numel);
     }
 }
+static void ascending_ones_end_with_the_largest(void) {
+    const int64_t size[] = {BATCH, MOST};
+    elements e;
+    memset(&e, 0, sizeof e);
+    e.kind = ELEMENTS_INT, e.structure = ELEMENTS_ascending, e.below = 9;
+    e.ndim = 2, e.size = size;
+    for (int64_t b = 0; b < BATCH; b++)
+        for (int64_t i = 0, before = 0; i < MOST; i++) {
+            double v[2];
+            elements_at(&e, b * MOST + i, BATCH * MOST, v);
+            CHECK(v[0] >= (double)before && v[0] == floor(v[0]) && (i < MOST - 1 || v[0] == 8));
+            before = (int64_t)v[0];
+        }
+}
 static void batches_differ(void) {
     for (int structure = ELEMENTS_pd; structure <= ELEMENTS_probabilities; structure++) {
         make(structure, ELEMENTS_FLOAT, 5, 5);
@@ -170,6 +184,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(columns_are_orthonormal),
         CHECK_TEST(invertible_ones_ask_for_pivots),
         CHECK_TEST(lines_are_permutations_distinct_or_sum_to_one),
+        CHECK_TEST(ascending_ones_end_with_the_largest),
         CHECK_TEST(batches_differ),
         CHECK_TEST(so_many_are_true),
         CHECK_TEST(shapes_that_have_none_are_refused),

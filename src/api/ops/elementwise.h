@@ -1411,6 +1411,24 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
+/* The number whose sinh is self; of complex numbers -i asin(i self).
+ *   schema  asinh(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_asinh(x) */
+typedef struct tn_asinh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_asinh_args;
+TN_API tn_tensor *tn_asinh_at(const char *file, int line, const tn_asinh_args *args);
+TN_API tn_tensor *tn_asinh_inplace_at(const char *file, int line, const tn_asinh_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_asinh(tn_tensor *self);
+TN_API tn_tensor *tnp_asinh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_asinh(...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_asinh, .self = __VA_ARGS__))
+#define tn_asinh_(...) TNI_CALL_AS(tn_asinh_inplace_at, tn_asinh_args, .self = __VA_ARGS__)
+#endif
+
 /* Degrees as radians: pi / 180 self.
  *   schema  deg2rad(Tensor self) -> Tensor
  *   shapes  (*) -> (*), floating
@@ -3244,6 +3262,37 @@ TN_USE_RESULT TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *e
     TNI_NUMBER_IN(.exponent_number, __VA_ARGS__))
 #define tn_pow_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_pow, \
     TNI_NUMBER_IN(.self_number, self_), .exponent = __VA_ARGS__))
+#endif
+
+/* pow in float64, or in complex128 if either is complex.
+ *   schema  float_power.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
+ *   shapes  (*), (*) -> broadcast
+ *   example tn_float_power_scalar(x, 2) */
+typedef struct tn_float_power_args {
+    tn_tensor *out;
+    tn_tensor *self, *exponent;
+    tn_scalar self_number, exponent_number;
+    TNI_NAMED_OPTIONS
+} tn_float_power_args;
+TN_API tn_tensor *tn_float_power_at(const char *file, int line, const tn_float_power_args *args);
+TN_API tn_tensor *tn_float_power_inplace_at(const char *file, int line,
+    const tn_float_power_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_float_power(tn_tensor *self, tn_tensor *exponent);
+TN_API tn_tensor *tnp_float_power_(tn_tensor *self, tn_tensor *exponent);
+TN_USE_RESULT TN_API tn_tensor *tnp_float_power_scalar(tn_tensor *self, tn_scalar exponent);
+TN_API tn_tensor *tnp_float_power_scalar_(tn_tensor *self, tn_scalar exponent);
+TN_USE_RESULT TN_API tn_tensor *tnp_float_power_scalar_self(tn_scalar self, tn_tensor *exponent);
+#ifndef __cplusplus
+#define tn_float_power(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_float_power, \
+    .self = self_, .exponent = __VA_ARGS__))
+#define tn_float_power_(self_, ...) TNI_CALL_AS(tn_float_power_inplace_at, tn_float_power_args, \
+    .self = self_, .exponent = __VA_ARGS__)
+#define tn_float_power_scalar(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_float_power, .self = self_, TNI_NUMBER_IN(.exponent_number, __VA_ARGS__)))
+#define tn_float_power_scalar_(self_, ...) TNI_CALL_AS(tn_float_power_inplace_at, \
+    tn_float_power_args, .self = self_, TNI_NUMBER_IN(.exponent_number, __VA_ARGS__))
+#define tn_float_power_scalar_self(self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
+    TNI_CALL(tn_float_power, TNI_NUMBER_IN(.self_number, self_), .exponent = __VA_ARGS__))
 #endif
 
 /* The square root, correctly rounded.

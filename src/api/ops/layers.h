@@ -528,6 +528,25 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, 
     .weight = __VA_ARGS__))
 #endif
 
+/* conv1d of tensors whose first dimension is time: y(t, n, o) = bias(o) + sum over j, c of
+ * weight(j, c, o) self(t + j - pad, n, c). Integers, too.
+ *   schema  conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
+ *   shapes  self (T, N, C), weight (k, C, O), bias (O) -> (T', N, O)
+ *   example tn_conv_tbc(x, w, b, .pad = 1) */
+typedef struct tn_conv_tbc_args {
+    tn_tensor *out;
+    int64_t pad;
+    tn_tensor *self, *weight, *bias;
+    TNI_NAMED_OPTIONS
+} tn_conv_tbc_args;
+TN_API tn_tensor *tn_conv_tbc_at(const char *file, int line, const tn_conv_tbc_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv_tbc(tn_tensor *self, tn_tensor *weight, tn_tensor *bias,
+    int64_t pad);
+#ifndef __cplusplus
+#define tn_conv_tbc(self_, weight_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_conv_tbc, \
+    .self = self_, .weight = weight_, .bias = __VA_ARGS__))
+#endif
+
 /* conv_transpose2d of lines.
  *   schema  conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1,
  *           int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) ->

@@ -447,6 +447,32 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_eigvalsh(tn_tensor *self, const char 
     .UPLO = "L", .self = __VA_ARGS__))
 #endif
 
+/* --- products of matrices in groups, whose ends a tensor gives: grouped_mm --- */
+
+/* One product a group. A tensor of three dimensions has a matrix for each; one of two is cut where
+ * offs says that groups end: the rows of mat_a, or the columns of mat_b, if the other has three
+ * dimensions; if both have two, the columns of mat_a and the rows of mat_b, and each group gives a
+ * matrix. What lies behind the last end is 0 in the result. A bias is refused, as in torch.
+ *   schema  _grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None,
+ *           ScalarType? out_dtype=None) -> Tensor
+ *   shapes  mat_a (M, K) or (G, M, K), mat_b (K, N) or (G, K, N), offs (G) int32 -> (M, N) if
+ *           one has two dimensions, else (G, M, N), floating
+ *   example tn_grouped_mm(x, weight, .offs = tokens) */
+typedef struct tn_grouped_mm_args {
+    tn_tensor *offs, *bias;
+    tn_dtype out_dtype;
+    tn_tensor *mat_a, *mat_b;
+    TNI_NAMED_OPTIONS
+} tn_grouped_mm_args;
+TN_USE_RESULT TN_API tn_tensor *tn_grouped_mm_at(const char *file, int line,
+    const tn_grouped_mm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_grouped_mm(tn_tensor *mat_a, tn_tensor *mat_b, tn_tensor *offs,
+    tn_tensor *bias, tn_dtype out_dtype);
+#ifndef __cplusplus
+#define tn_grouped_mm(mat_a_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_grouped_mm, .mat_a = mat_a_, \
+    .mat_b = __VA_ARGS__))
+#endif
+
 /* --- systems and inverses by LU: linalg.solve_ex, solve, inv_ex, inv, matrix_power,
  * tensorinv, tensorsolve --- */
 

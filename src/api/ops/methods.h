@@ -187,6 +187,12 @@ template <class K = as_objects> typename K::one asin(out_options o = {}, site at
 template <class K = as_objects> typename K::one asin_(site at = site()) const {
     return tn::asin_<K>(p_, at);
 }
+template <class K = as_objects> typename K::one asinh(out_options o = {}, site at = site()) const {
+    return tn::asinh<K>(p_, o, at);
+}
+template <class K = as_objects> typename K::one asinh_(site at = site()) const {
+    return tn::asinh_<K>(p_, at);
+}
 template <class K = as_objects> typename K::one atan(out_options o = {}, site at = site()) const {
     return tn::atan<K>(p_, o, at);
 }
@@ -413,6 +419,14 @@ template <class K = as_objects> typename K::one constant_pad_nd(int_list pad,
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one contiguous(site at = site()) const {
     return tn::contiguous<K>(p_, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one conv_tbc(tensor_ref weight,
+    tensor_ref bias, integer pad = 0, site at = site()) const {
+    return tn::conv_tbc<K>(p_, weight, bias, pad, at);
+}
+template <class K = as_objects> typename K::one conv_tbc(tensor_ref weight, tensor_ref bias,
+    conv_tbc_options o, site at = site()) const {
+    return tn::conv_tbc<K>(p_, weight, bias, o, at);
 }
 template <class K = as_objects> typename K::one copy_(tensor_ref src, site at = site()) const {
     return tn::copy_<K>(p_, src, at);
@@ -642,6 +656,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one flatten(flatten_op
 template <class K = as_objects> typename K::one flip(int_list dims, out_options o = {},
     site at = site()) const {
     return tn::flip<K>(p_, dims, o, at);
+}
+template <class K = as_objects> typename K::one float_power(tensor_or_number exponent,
+    out_options o = {}, site at = site()) const {
+    return tn::float_power<K>(p_, exponent, o, at);
+}
+template <class K = as_objects> typename K::one float_power_(tensor_or_number exponent,
+    site at = site()) const {
+    return tn::float_power_<K>(p_, exponent, at);
 }
 template <class K = as_objects> typename K::one floor(out_options o = {}, site at = site()) const {
     return tn::floor<K>(p_, o, at);

@@ -350,6 +350,13 @@ template <class K = as_objects> inline typename K::one asin(tensor_ref self, out
 template <class K = as_objects> inline typename K::one asin_(tensor_ref self, site at = site()) {
     return K::write(tn_asin_inplace_at, at, {nullptr, self.value});
 }
+template <class K = as_objects> inline typename K::one asinh(tensor_ref self, out_options o = {},
+    site at = site()) {
+    return K::call(tn_asinh_at, at, {o.out.value, self.value}, o.out);
+}
+template <class K = as_objects> inline typename K::one asinh_(tensor_ref self, site at = site()) {
+    return K::write(tn_asinh_inplace_at, at, {nullptr, self.value});
+}
 template <class K = as_objects> inline typename K::one atan(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_atan_at, at, {o.out.value, self.value}, o.out);
@@ -959,6 +966,20 @@ template <class K = as_objects> inline typename K::one conv3d_weight_grad(tensor
     tensor_ref input, int_list weight_size, conv3d_weight_grad_options o, site at = site()) {
     return K::call(tn_conv3d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+}
+struct conv_tbc_options {
+    typedef conv_tbc_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(integer, pad, 0)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_tbc(tensor_ref self,
+    tensor_ref weight, tensor_ref bias, integer pad = 0, site at = site()) {
+    return K::call(tn_conv_tbc_at, at, {nullptr, pad.value, self.value, weight.value, bias.value});
+}
+template <class K = as_objects> inline typename K::one conv_tbc(tensor_ref self, tensor_ref weight,
+    tensor_ref bias, conv_tbc_options o, site at = site()) {
+    return K::call(tn_conv_tbc_at, at, {o.out.value, o.pad.value, self.value, weight.value,
+        bias.value}, o.out);
 }
 struct conv_transpose1d_options {
     typedef conv_transpose1d_options self_;
@@ -1855,6 +1876,22 @@ template <class K = as_objects> inline typename K::one flip(tensor_ref self, int
     out_options o = {}, site at = site()) {
     return K::call(tn_flip_at, at, {o.out.value, self.value, dims.value}, o.out);
 }
+template <class K = as_objects> inline typename K::one float_power(tensor_ref self,
+    tensor_or_number exponent, out_options o = {}, site at = site()) {
+    return K::call(tn_float_power_at, at, {o.out.value, self.value, exponent.value, {0, 0, 0, 0},
+        exponent.number}, o.out);
+}
+template <class K = as_objects> inline typename K::one float_power_(tensor_ref self,
+    tensor_or_number exponent, site at = site()) {
+    return K::write(tn_float_power_inplace_at, at, {nullptr, self.value, exponent.value, {0, 0, 0,
+        0}, exponent.number});
+}
+template <class K = as_objects, class N0> inline typename K::one float_power(N0 self,
+    tensor_ref exponent, out_options o = {}, site at = site(),
+    typename is_number<N0>::type * = nullptr) {
+    return K::call(tn_float_power_at, at, {o.out.value, NULL, exponent.value,
+        is_number<N0>::scalar(self), {0, 0, 0, 0}}, o.out);
+}
 template <class K = as_objects> inline typename K::one floor(tensor_ref self, out_options o = {},
     site at = site()) {
     return K::call(tn_floor_at, at, {o.out.value, self.value}, o.out);
@@ -2107,6 +2144,23 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one group_norm(
     integer num_groups, group_norm_options o, site at = site()) {
     return K::call(tn_group_norm_at, at, {o.weight.value, o.bias.value, o.eps, input.value,
         num_groups.value});
+}
+struct grouped_mm_options {
+    typedef grouped_mm_options self_;
+    TNI_OPTION(tensor_ref, offs, tensor_ref())
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(tn_dtype, out_dtype, TN_NO_DTYPE)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one grouped_mm(tensor_ref mat_a,
+    tensor_ref mat_b, tensor_ref offs = tensor_ref(), tensor_ref bias = tensor_ref(),
+    tn_dtype out_dtype = TN_NO_DTYPE, site at = site()) {
+    return K::call(tn_grouped_mm_at, at, {offs.value, bias.value, out_dtype, mat_a.value,
+        mat_b.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one grouped_mm(tensor_ref mat_a,
+    tensor_ref mat_b, grouped_mm_options o, site at = site()) {
+    return K::call(tn_grouped_mm_at, at, {o.offs.value, o.bias.value, o.out_dtype, mat_a.value,
+        mat_b.value});
 }
 template <class K = as_objects> inline typename K::one gt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
@@ -4625,6 +4679,25 @@ template <class K = as_objects> inline typename K::one searchsorted(tensor_ref s
     return K::call(tn_searchsorted_at, at, {o.out.value, o.out_int32.value, o.right.value, o.side,
         o.sorter.value, sorted_sequence.value, self.value, self.number}, o.out);
 }
+struct segment_reduce_options {
+    typedef segment_reduce_options self_;
+    TNI_OPTION(tensor_ref, out, tensor_ref())
+    TNI_OPTION(tensor_ref, lengths, tensor_ref())
+    TNI_OPTION(tensor_ref, indices, tensor_ref())
+    TNI_OPTION(tensor_ref, offsets, tensor_ref())
+    TNI_OPTION(integer, axis, 0)
+    TNI_OPTION(flag, unsafe, false)
+    TNI_OPTION(number, initial, number())
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one segment_reduce(tensor_ref data, const char *reduce, tensor_ref lengths = tensor_ref(), tensor_ref indices = tensor_ref(), tensor_ref offsets = tensor_ref(), integer axis = 0, flag unsafe = false, number initial = number(), site at = site()) {
+    return K::call(tn_segment_reduce_at, at, {nullptr, lengths.value, indices.value, offsets.value,
+        axis.value, unsafe.value, initial.value, data.value, reduce});
+}
+template <class K = as_objects> inline typename K::one segment_reduce(tensor_ref data,
+    const char *reduce, segment_reduce_options o, site at = site()) {
+    return K::call(tn_segment_reduce_at, at, {o.out.value, o.lengths.value, o.indices.value,
+        o.offsets.value, o.axis.value, o.unsafe.value, o.initial.value, data.value, reduce}, o.out);
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one select(tensor_ref self,
     integer dim, integer index, site at = site()) {
     return K::call(tn_select_at, at, {self.value, dim.value, index.value});
@@ -5549,6 +5622,8 @@ TNI_TN_END
 #define tn_as_strided_scatter(...) tn::as_strided_scatter<tn::detail::as_c>(__VA_ARGS__)
 #define tn_asin(...) tn::asin<tn::detail::as_c>(__VA_ARGS__)
 #define tn_asin_(...) tn::asin_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_asinh(...) tn::asinh<tn::detail::as_c>(__VA_ARGS__)
+#define tn_asinh_(...) tn::asinh_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan(...) tn::atan<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan_(...) tn::atan_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_atan2(...) tn::atan2<tn::detail::as_c>(__VA_ARGS__)
@@ -5633,6 +5708,7 @@ TNI_TN_END
 #define tn_conv3d(...) tn::conv3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv3d_input_grad(...) tn::conv3d_input_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv3d_weight_grad(...) tn::conv3d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv_tbc(...) tn::conv_tbc<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose1d(...) tn::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose2d(...) tn::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose3d(...) tn::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__)
@@ -5751,6 +5827,11 @@ TNI_TN_END
 #define tn_fill_(...) tn::fill_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_flatten(...) tn::flatten<tn::detail::as_c>(__VA_ARGS__)
 #define tn_flip(...) tn::flip<tn::detail::as_c>(__VA_ARGS__)
+#define tn_float_power(...) tn::float_power<tn::detail::as_c>(__VA_ARGS__)
+#define tn_float_power_(...) tn::float_power_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_float_power_scalar(...) tn::float_power<tn::detail::as_c>(__VA_ARGS__)
+#define tn_float_power_scalar_(...) tn::float_power_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_float_power_scalar_self(...) tn::float_power<tn::detail::as_c>(__VA_ARGS__)
 #define tn_floor(...) tn::floor<tn::detail::as_c>(__VA_ARGS__)
 #define tn_floor_(...) tn::floor_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_floor_divide(...) tn::floor_divide<tn::detail::as_c>(__VA_ARGS__)
@@ -5795,6 +5876,7 @@ TNI_TN_END
 #define tn_glu_gate(...) tn::glu_gate<tn::detail::as_c>(__VA_ARGS__)
 #define tn_grid_sample(...) tn::grid_sample<tn::detail::as_c>(__VA_ARGS__)
 #define tn_group_norm(...) tn::group_norm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_grouped_mm(...) tn::grouped_mm<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_(...) tn::gt_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_gt_scalar(...) tn::gt<tn::detail::as_c>(__VA_ARGS__)
@@ -6115,6 +6197,7 @@ TNI_TN_END
 #define tn_scatter_value_reduce_(...) tn::scatter_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_searchsorted(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
 #define tn_searchsorted_scalar(...) tn::searchsorted<tn::detail::as_c>(__VA_ARGS__)
+#define tn_segment_reduce(...) tn::segment_reduce<tn::detail::as_c>(__VA_ARGS__)
 #define tn_select(...) tn::select<tn::detail::as_c>(__VA_ARGS__)
 #define tn_selu(...) tn::selu<tn::detail::as_c>(__VA_ARGS__)
 #define tn_selu_(...) tn::selu_<tn::detail::as_c>(__VA_ARGS__)

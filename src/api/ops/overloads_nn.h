@@ -2993,6 +2993,37 @@ template <class K> class local_response_norm : public detail::module_of<K,
 typedef rows::local_response_norm<detail::as_objects> local_response_norm;
 }
 namespace nn {
+struct cross_map_lrn2d_options {
+    typedef cross_map_lrn2d_options self_;
+    TNI_OPTION(double, alpha, 0.0001)
+    TNI_OPTION(double, beta, 0.75)
+    TNI_OPTION(double, k, 1)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class cross_map_lrn2d : public detail::module_of<K, tn_nn_cross_map_lrn2d_self> {
+  public:
+    explicit cross_map_lrn2d(integer size, first_option<double> alpha = 0.0001, double beta = 0.75,
+        double k = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_cross_map_lrn2d_args a = {alpha.value, beta, k, dtype, device, size.value};
+        this->made(tn_nn_cross_map_lrn2d_at(at.file, at.line, &a));
+    }
+    explicit cross_map_lrn2d(integer size, cross_map_lrn2d_options o, site at = site::here()) {
+        const tn_nn_cross_map_lrn2d_args a = {o.alpha, o.beta, o.k, o.dtype, o.device, size.value};
+        this->made(tn_nn_cross_map_lrn2d_at(at.file, at.line, &a));
+    }
+    explicit cross_map_lrn2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "cross_map_lrn2d", at);
+    }
+};
+}
+typedef rows::cross_map_lrn2d<detail::as_objects> cross_map_lrn2d;
+}
+namespace nn {
 struct group_norm_options {
     typedef group_norm_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -5444,6 +5475,8 @@ TNI_TN_END
 #define tn_nn_layer_norm(...) tn::nn::rows::layer_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_local_response_norm(...) \
     tn::nn::rows::local_response_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_cross_map_lrn2d(...) \
+    tn::nn::rows::cross_map_lrn2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad1d(...) \

@@ -613,6 +613,38 @@ TN_USE_RESULT TN_API tn_tensor *tnp_logcumsumexp(tn_tensor *self, int64_t dim);
     .self = self_, .dim = __VA_ARGS__))
 #endif
 
+/* --- reductions of segments of a dimension, whose lengths or ends a tensor gives:
+ * segment_reduce --- */
+
+/* Segments of data along axis, reduced to one element each: reduce is sum, mean, prod, max or min
+ * (or amax, amin). Either lengths says how long they are, one after another, or offsets where each
+ * begins and the last ends. initial is joined to each segment; without it an empty one gives 0,
+ * NaN, 1, or an infinity. With unsafe, lengths may leave a rest.
+ *   schema  segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor?
+ *           indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar?
+ *           initial=None) -> Tensor
+ *   shapes  data (*, n, *), lengths (*, S) or offsets (*, S + 1) -> (*, S, *), floating
+ *   example tn_segment_reduce(x, "sum", .offsets = index) */
+typedef struct tn_segment_reduce_args {
+    tn_tensor *out;
+    tn_tensor *lengths, *indices, *offsets;
+    int64_t axis;
+    bool unsafe;
+    tn_scalar initial;
+    tn_tensor *data;
+    const char *reduce;
+    TNI_NAMED_OPTIONS
+} tn_segment_reduce_args;
+TN_API tn_tensor *tn_segment_reduce_at(const char *file, int line,
+    const tn_segment_reduce_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_segment_reduce(tn_tensor *data, const char *reduce,
+    tn_tensor *lengths, tn_tensor *indices, tn_tensor *offsets, int64_t axis, bool unsafe,
+    tn_scalar initial);
+#ifndef __cplusplus
+#define tn_segment_reduce(data_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_segment_reduce, \
+    .initial = TN_NO_NUM, .data = data_, .reduce = __VA_ARGS__))
+#endif
+
 /* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is

@@ -1,4 +1,5 @@
 /* circular.c - circular and hyperbolic functions and their inverses, by those of simd/math.h. */
+#include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
@@ -111,6 +112,19 @@ TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:self",
             TN_POINTWISE(Fc, V_COSH(self)), .grad = cosh_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
+
+/* 1 / sqrt(x^2 + 1), conjugated; of real numbers without overflow on the way */
+static void asinh_grad(tn_gradient *g) {
+    tn_tensor *x = tni_conj_of(g->in[0]), *one = tnp_ones_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE);
+    x = tni_is_complex(g->in[0]->dtype) ? tnp_sqrt(tnp_add(tnp_square(x), one, 1))
+                                        : tnp_hypot(x, one);
+    tn_give(g, 0, tnp_div(g->incoming[0], x));
+}
+/* The number whose sinh is self; of complex numbers -i asin(i self). */
+TN_OPERATOR(asinh, "asinh(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_asinh(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ASINH(self)),
+            .grad = asinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static bool deg2rad_compose(tn_frame *f) {
     if (tni_is_complex(f->in[0]->dtype))

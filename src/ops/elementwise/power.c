@@ -46,6 +46,26 @@ TN_OPERATOR(
         "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2",
     .node = "PowBackward0 exponent=number | PowBackward2 self=number | PowBackward1")
 
+/* --- float_power ------------------------------------------------------------------------------ */
+
+/* A number stays one: exponents 2 and 3 are products. */
+static bool float_power_compose(tn_frame *f) {
+    tn_tensor *a = f->in[0], *b = f->in[1];
+    const bool complex = tni_is_complex(a->dtype) || tni_is_complex(b->dtype);
+    const tn_dtype wide = complex ? TN_C128 : TN_F64;
+    if (!(a->flags & TNI_NUMBER)) a = tnp_to_dtype(a, wide, false, false);
+    if (!(b->flags & TNI_NUMBER)) b = tnp_to_dtype(b, wide, false, false);
+    return (f->out[0] = tnp_pow(a, b)) != NULL;
+}
+/* pow in float64, or in complex128 if either is complex. */
+TN_OPERATOR(
+    float_power, "float_power.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
+    TN_DOC(.shapes = "(*), (*) -> broadcast", .example = "tn_float_power_scalar(x, 2)"),
+    .forms = TN_INPLACE | TN_OUT, .compose = float_power_compose, .domain = "self:0.3..2",
+    .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 -2 | 2 (9) | () () | "
+              "(0) 2",
+    .node = "PowBackward0 exponent=number | PowBackward2 self=number | PowBackward1")
+
 /* 1 / (2 sqrt(x)), from the result */
 static void sqrt_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_div(g->incoming[0], tni_conj_of(tnp_mul_scalar(g->out[0], tn_int(2)))));

@@ -13,7 +13,7 @@
 
 enum { DFT_SIDE = 8, DFT_ROOM = 1 << 15, DFT_STAGES = 64 };
 
-#define TNI_DFT static
+#define TNI_DFT static TNI_UNUSED
 #include "../../simd/dft_stages.inl"
 #undef TNI_DFT
 

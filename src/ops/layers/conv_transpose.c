@@ -8,6 +8,7 @@
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/layers.h"
+#include "../../api/ops/linalg.h"
 #include "../../api/ops/shape.h"
 
 static bool conv_fits_dims(tn_frame *f, const tn_tensor *x, const tn_tensor *w, int dims) {
@@ -58,6 +59,59 @@ TN_OPERATOR(conv1d,
             .sample = "(2,3,8) (4,3,3) (4) padding=[1] | (1,2,9) (3,2,2) None stride=[2] | (4,7) "
                       "(6,2,3) (6) dilation=[2] groups=2 | (0,2,5) (3,2,2) (3) | (2,1,70) (5,1,7)",
             .node = "SqueezeBackward1")
+
+/* --- conv_tbc --------------------------------------------------------------------------------- */
+
+static bool conv_tbc_fits(tn_frame *f) {
+    TN_ARGS(conv_tbc, a, f);
+    const tn_tensor *x = a->self, *w = a->weight, *b = a->bias;
+    if (x->ndim != 3)
+        return tn_fail(f, TN_INVALID, "Input must have 3 dims: time, batch, input channels");
+    if (w->ndim != 3)
+        return tn_fail(f, TN_INVALID,
+                       "Weight tensor must have 3 dims: width, input channels, output channels.");
+    if (b->ndim != 1) return tn_fail(f, TN_INVALID, "Bias must be 1-D");
+    if (x->size[2] != w->size[1])
+        return tn_fail(f, TN_INVALID,
+                       "Input dim 2 (input channels) is not == dim 1 in the weight tensor");
+    if (b->size[0] != w->size[2])
+        return tn_fail(f, TN_INVALID,
+                       "Bias size must equal dim 2 in the weight tensor (output channels).");
+    return (a->pad >= -INT32_MAX && a->pad <= INT32_MAX && x->size[0] <= INT64_MAX / 2) ||
+           tn_fail(f, TN_INVALID, "pad is %lld, expected a number of 32 bits", (long long)a->pad);
+}
+/* One product for each tap, of the times whose neighbour at this tap is there. */
+static bool conv_tbc_compose(tn_frame *f) {
+    TN_ARGS(conv_tbc, a, f);
+    tn_tensor *x = a->self, *w = a->weight, *y;
+    if (!conv_tbc_fits(f)) return false;
+    const int64_t taps = w->size[0], times = x->size[0] - taps + 1 + 2 * a->pad;
+    const int64_t size[3] = {times, x->size[1], w->size[2]};
+    if (times < 0)
+        return tn_fail(f, TN_INVALID, "Trying to create tensor with negative dimension %lld",
+                       (long long)times);
+    y = tnp_to_dtype(a->bias, (tn_dtype)x->dtype, false, false);
+    y = tnp_clone(tnp_expand(y, tni_ints(size, 3), false), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    for (int64_t j = 0; y && j < taps && (j == 0 || y->numel > 0); j++) {
+        const int64_t from = j > a->pad ? j - a->pad : 0, to = a->pad > j ? a->pad - j : 0;
+        const int64_t rest = x->size[0] - from, n = rest < times - to ? rest : times - to;
+        const int64_t around[6] = {0, 0, 0, 0, to, times - to - n};
+        tn_tensor *part;
+        if (n <= 0) continue;
+        part = tnp_matmul(tnp_narrow(x, 0, from, n), tnp_select(w, 0, j));
+        if (n < times) part = tnp_constant_pad_nd(part, tni_ints(around, 6), tn_int(0));
+        y = tnp_add(y, part, 1);
+    }
+    return (f->out[0] = y) != NULL;
+}
+/* conv1d of tensors whose first dimension is time: y(t, n, o) = bias(o) + sum over j, c of
+ * weight(j, c, o) self(t + j - pad, n, c). Integers, too. */
+TN_OPERATOR(conv_tbc, "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+            TN_DOC(.shapes = "self (T, N, C), weight (k, C, O), bias (O) -> (T', N, O)",
+                   .example = "tn_conv_tbc(x, w, b, .pad = 1)", .python = "nn.functional.conv_tbc"),
+            .forms = TN_OUT, .autocast = TN_LOWER, .compose = conv_tbc_compose,
+            .sample = "(8,2,3) (3,3,4) (4) 1 | (9,1,2) (2,2,3) (3) | (3,2,1) (3,1,2) (2) 2 | "
+                      "(5,0,2) (3,2,2) (2) | (70,2,1) (7,1,5) (5)")
 
 /* --- transposed ------------------------------------------------------------------------------- */
 

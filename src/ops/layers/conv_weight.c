@@ -172,11 +172,17 @@ static bool conv2d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
     return tni_cv_shape_of(f, s, 2, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
                            a->dilation, a->groups);
 }
+static bool weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv3d_weight_grad, a, f);
+    if (strcmp(f->row->name, "conv3d_weight_grad") != 0) return conv2d_weight_grad_shape(f, s);
+    return tni_cv_shape_of(f, s, 3, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+                           a->dilation, a->groups);
+}
 TN_API void tn_conv_blocks_of(tn_conv_blocks *b, tn_frame *f) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
     memset(b, 0, sizeof *b);
-    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return; /* check refused */
+    if (!weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return; /* check refused */
     b->images = p.source.images;
     b->lines = p.lines;
     b->pieces = p.pieces;

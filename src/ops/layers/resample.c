@@ -13,7 +13,7 @@
 #include <math.h>
 #include "../../base/rounded_begin.inl"
 
-#define TNI_TABLE static
+#define TNI_TABLE static TNI_UNUSED
 #include "../../simd/resample_table.inl"
 #undef TNI_TABLE
 

@@ -137,6 +137,11 @@ def _init_recurrent(self, *args, **kwargs):
     hidden, proj = given.get("hidden_size"), given.get("proj_size", 0)
     if "proj_size" in kwargs and "proj_size" not in self._options:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+    for name in ("bias", "batch_first"):
+        if not isinstance(given.get(name, True), bool):
+            raise TypeError(f"{name} should be of type bool, got: {type(given[name]).__name__}")
+    if type(given.get("input_size")) is int and given["input_size"] <= 0:
+        raise ValueError("input_size must be greater than zero")
     if type(hidden) is int and hidden <= 0:
         raise ValueError("hidden_size must be greater than zero")
     if type(given.get("num_layers")) is int and given["num_layers"] <= 0:
@@ -217,12 +222,23 @@ def _implicit(name):
     return {"__init__": init, "_otherwise": otherwise}
 
 
+def _check_dtype(input, weight):
+    if isinstance(input, _C.Tensor) and input.dtype != weight.dtype:
+        if _C._autocast_of(input) is None:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: "
+                f"model.to({input.dtype})"
+            )
+
+
 def _recurrent_forward(self, input, hx=None):
     """The row's forward, also of a PackedSequence."""
     if type(input) is tuple or not isinstance(input, tuple):
         if isinstance(input, _C.Tensor) and input.dim() not in (2, 3):
             kind = self.mode.partition("_")[0]
             raise ValueError(f"{kind}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        _check_dtype(input, self.weight_ih_l0)
         return _C._Module._row_forward(self, input, hx)
     from ..utils.rnn import packed_forward
 
@@ -269,7 +285,79 @@ def _cell_forward(self, input, hx=None):
         raise ValueError(
             f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead"
         )
+    first, name = (hx[0], "hx[0]") if isinstance(hx, tuple) and hx else (hx, "hidden")
+    if isinstance(first, _C.Tensor) and first.dim() not in (1, 2):
+        raise ValueError(
+            f"{type(self).__name__}: Expected {name} to be 1D or 2D, got {first.dim()}D instead"
+        )
     return _C._Module._row_forward(self, input, hx)
+
+
+def _init_adaptive(self, output_size, *args, **kwargs):
+    """A size of None is that of the input."""
+    several = isinstance(output_size, (tuple, list))
+    if not (None in output_size if several else output_size is None):
+        return self._adaptive_init(output_size, *args, **kwargs)
+    known = tuple(1 if n is None else n for n in output_size) if several else 1
+    self._adaptive_init(known, *args, **kwargs)
+    self.output_size = output_size  # a changed option, as in _implicit
+
+
+def _adaptive(name, dims, of=None):
+    """An adaptive pool whose sizes may be None."""
+    of = of or {}
+
+    def otherwise(self, input):
+        sizes = self.output_size
+        several = isinstance(sizes, (tuple, list))
+        if not (None in sizes if several else sizes is None):
+            return of["_otherwise"](self, input) if of else NotImplemented
+        sizes = sizes if several else (sizes,) * dims
+        given = input.shape[-dims:]
+        sizes = [n if s is None else s for s, n in zip(sizes, given, strict=True)]
+        from .. import functional
+
+        indices = {"return_indices": True} if getattr(self, "return_indices", False) else {}
+        return getattr(functional, name)(input, sizes, **indices)
+
+    return {
+        "__init__": _init_adaptive,
+        "_adaptive_init": of.get("__init__", _C._Module._row_init),
+        "_otherwise": otherwise,
+    }
+
+
+def _init_batch_norm(self, *args, **kwargs):
+    self._row_init(*args, **kwargs)
+    if not self.eps > 0:
+        self.eps = self.eps  # a changed option, as in _implicit
+
+
+def _batch_norm_otherwise(self, input):
+    if not self.eps > 0 and self.training:
+        raise ValueError(f"batch_norm eps must be positive, but got {self.eps}")
+    return NotImplemented
+
+
+def _init_group_norm(self, *args, **kwargs):
+    given = dict(zip(self._options, args, strict=False)) | kwargs
+    groups, channels = given.get("num_groups"), given.get("num_channels")
+    if type(groups) is type(channels) is int and groups > 0 and channels % groups:
+        raise ValueError(
+            f"num_channels ({channels}) must be divisible by num_groups ({groups})"
+        )
+    self._row_init(*args, **kwargs)
+
+
+def _circular(dims):
+    def forward(self, input):
+        if isinstance(input, _C.Tensor) and input.dim() not in (dims + 1, dims + 2):
+            raise ValueError(
+                f"expected {dims + 1}D or {dims + 2}D input (got {input.dim()}D input)"
+            )
+        return _C._Module._row_forward(self, input)
+
+    return {"forward": forward}
 
 
 _RECURRENT = {
@@ -278,10 +366,15 @@ _RECURRENT = {
     "flatten_parameters": lambda self: None,
     "all_weights": property(_all_weights),
 }
-_BATCH_NORM = {
+_INSTANCE_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
     "_load_from_state_dict": _load_batch_norm,
+}
+_BATCH_NORM = {
+    **_INSTANCE_NORM,
+    "__init__": _init_batch_norm,
+    "_otherwise": _batch_norm_otherwise,
 }
 # What torch's class has and no row tells.
 _MORE = {
@@ -313,15 +406,20 @@ _MORE = {
         for n in (1, 2, 3)
     },
     **{
-        f"AdaptiveMaxPool{n}d": _with_indices(f"adaptive_max_pool{n}d", "output_size")
+        f"AdaptiveMaxPool{n}d": _adaptive(
+            f"adaptive_max_pool{n}d", n, _with_indices(f"adaptive_max_pool{n}d", "output_size")
+        )
         for n in (1, 2, 3)
     },
+    **{f"AdaptiveAvgPool{n}d": _adaptive(f"adaptive_avg_pool{n}d", n) for n in (2, 3)},
+    **{f"CircularPad{n}d": _circular(n) for n in (1, 2, 3)},
+    "GroupNorm": {"__init__": _init_group_norm},
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
     "BatchNorm3d": _BATCH_NORM,
-    "InstanceNorm1d": _BATCH_NORM,
-    "InstanceNorm2d": _BATCH_NORM,
-    "InstanceNorm3d": _BATCH_NORM,
+    "InstanceNorm1d": _INSTANCE_NORM,
+    "InstanceNorm2d": _INSTANCE_NORM,
+    "InstanceNorm3d": _INSTANCE_NORM,
 }
 
 
