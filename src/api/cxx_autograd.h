@@ -54,6 +54,20 @@ typedef detail::mode<detail::grad_mode, true> enable_grad;
 typedef detail::mode<detail::inference_mode, true> inference;
 typedef detail::mode<detail::no_alloc_mode, true> expect_no_alloc;
 
+/* While it lives, the thread's autocast is on, for tensors on the CPU (tn_set_autocast). Backward
+ * and steps stand behind it.
+ *     { tn::autocast guard; loss = tn::mse_loss(net(x), y); }
+ *     loss.backward(); */
+class autocast {
+    tn_dtype before_;
+
+  public:
+    explicit autocast(tn_dtype dtype = TN_BF16) : before_(tn_set_autocast(dtype)) {}
+    ~autocast() { tn_set_autocast(before_); }
+    autocast(const autocast &) = delete;
+    autocast &operator=(const autocast &) = delete;
+};
+
 /* While it lives, the thread makes tensors from nothing on that device, if a call names none
  * (tn_set_default_device). With an error the device stays as it was.
  *     tn::device_guard g("null:1");  tn::tensor x = tn::rand({2, 3}); */

@@ -584,6 +584,13 @@ inline std::basic_ostream<char, T> &operator<<(std::basic_ostream<char, T> &s, c
     if (!text && t.defined()) detail::check();
     return s;
 }
+/* Sizes as torch prints them: [2, 3]. */
+template <class T>
+inline std::basic_ostream<char, T> &operator<<(std::basic_ostream<char, T> &s, const int_list &l) {
+    s << "[";
+    for (size_t i = 0; i < l.size(); i++) s << (i ? ", " : "") << l[i];
+    return s << "]";
+}
 
 TNI_TN_END
 #endif

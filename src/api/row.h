@@ -60,6 +60,14 @@ enum tn_autocast_policy {
     TN_UNSAFE_CUDA = 512 /* refused: half precision would overflow in it */
 };
 
+/* A member of a row's argument struct: TN_MEMBER(tn_smooth_max_args, self). */
+typedef struct tn_member {
+    const char *name;
+    uint16_t offset, bytes;
+} tn_member;
+#define TN_MEMBER(type, member) \
+    { #member, offsetof(type, member), sizeof(((type *)NULL)->member) }
+
 struct tn_row {
     /* C's name, which is unique; torch's schema: "max.dim(Tensor self, int dim) -> ..." */
     const char *name, *schema;
@@ -90,6 +98,10 @@ struct tn_row {
     /* the result for all samples of a batch, by calls of operators: whole[i] is input i with the
      * samples in dimension 0, NULL if it is the same for all. NULL without an error: not so */
     tn_tensor *(*batched)(tn_frame *f, tn_tensor *const *whole);
+    /* of a user's row: the members of its argument struct in any order, behind them one without a
+     * name. tn_register compares them with the schema; NULL: it does not */
+    const tn_member *members;
+    uint32_t uses; /* private; 0: not registered. 1, and 1 for each recorded call of it */
 };
 
 /* --- tables of a schema ----------------------------------------------------------------------- */
@@ -283,9 +295,11 @@ struct tn_frame {
  *                   ScalarType tn_dtype, str const char *; int? int64_t, float? tn_maybe
  *   Tensor|Scalar   a tn_scalar for each such parameter
  *
- * If all parameters have defaults, an int stands at the end. A struct in another order is misread
- * without an error, so compare it after tn_register(&row): row.gen->param[i].offset is the offset
- * of the schema's parameter i (examples/plugin/plugin.c). */
+ * If all parameters have defaults, an int stands at the end. A struct in another order is misread,
+ * so name its members in the row, and tn_register refuses a wrong one with the right order:
+ *
+ *     static const tn_member members[] = {TN_MEMBER(tn_add_args, self),
+ *                                         TN_MEMBER(tn_add_args, other), {NULL, 0, 0}}; */
 #define TN_ARGS(op, name, f) const tn_##op##_args *name = (const tn_##op##_args *)(f)->args
 
 /* What check tells look and run is a struct of the row's own: TN_NOTE(add_note, note, f) declares
@@ -396,11 +410,15 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
                         const tn_value *values, int nvalues, tn_tensor **results, int room,
                         int *count);
 
-/* Makes a row known by name in the current context and fills its gen; the row must live
- * as long as the context, which takes them back at its end: nothing else does, so a library with
- * rows is unloaded after its context (docs/embedding.md). Refuses a name that is taken, a row that
- * another context has, and a schema that does not parse. */
+/* Makes a row known by name in the current context and fills its gen; the row must live until
+ * tn_unregister or the end of the context. Refuses a name that is taken, a row that another context
+ * has, a schema that does not parse, and members that are not as the schema has them. */
 TN_API bool tn_register(tn_row *row);
+/* Takes the row back, as before its library is unloaded (docs/embedding.md); it may be registered
+ * again. Refuses a row that the current context does not have, and one that calls on a tape or in a
+ * recording still need: free their results. No other thread may call by name or list rows of the
+ * context meanwhile. Works while an error is pending. False with an error. */
+TN_API bool tn_unregister(tn_row *row);
 TN_API const tn_row *tn_row_named(const char *name); /* NULL if none; a trimmed build: an error */
 TN_API int64_t tn_row_count(void);
 TN_API const tn_row *tn_row_at(int64_t i);

@@ -86,12 +86,17 @@ struct tni_node {
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint16_t queued : 1, useful : 1, released : 1, unused : 13; /* cleared as one */
+    uint16_t queued : 1, useful : 1, released : 1, counted : 1, unused : 12; /* cleared as one */
     uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function: begins with tni_node_part */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
 };
+/* For a row that may be unregistered: `by` more recorded calls need it. */
+TNI_INLINE void tni_row_use(const tn_row *row, int by) {
+    if (TNI_UNLIKELY(row->uses != 0))
+        tni_fetch_add((uint32_t *)(uintptr_t)&row->uses, (uint32_t)by);
+}
 /* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
  * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);

@@ -86,7 +86,10 @@ static bool compose_keep_self(tn_frame *f) {
 static void compose_name(const tn_frame *f, uint64_t first) {
     for (int k = 0; f->row->node && k < f->nout; k++) {
         tni_node *n = f->out[k] ? f->out[k]->node : NULL;
-        if (n && n->id >= first) n->named.as = f->row;
+        if (!n || n->id < first) continue;
+        if (n->named.as) tni_row_use(n->named.as, -1);
+        n->named.as = f->row;
+        tni_row_use(f->row, 1);
     }
 }
 

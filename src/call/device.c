@@ -109,7 +109,8 @@ static const tn_device_row *device_row_of(const tni_device *d, const tn_row *row
         on = s->on;
     } else {
         on = device_named(d->backend, row->name);
-        if (tni_swap_if(&s->state, &free, (uint32_t)SLOT_TAKEN)) {
+        /* A row that may be unregistered is looked up each time. */
+        if (!row->uses && tni_swap_if(&s->state, &free, (uint32_t)SLOT_TAKEN)) {
             s->row = row;
             s->on = on;
             tni_store(&s->state, (uint32_t)SLOT_FULL);

@@ -274,7 +274,7 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->bytes = (uint32_t)bytes;
     n->nin = nin;
     n->nout = (uint16_t)nout;
-    n->queued = n->useful = n->released = 0;
+    n->queued = n->useful = n->released = n->counted = 0;
     n->unused = 0;
     n->function = NULL;
     n->watch = NULL;
@@ -299,6 +299,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n = node_get(b, bytes);
     if (!n) return NULL;
     node_begin(b, n, f->row, bytes, f->nin, f->nout);
+    n->counted = f->row->uses != 0;
+    tni_row_use(f->row, 1);
     /* All slots are empty at first: a failure on the way abandons the node as it is. */
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
@@ -429,6 +431,7 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
 static void node_free(tni_block *b, tni_node *n) {
     tni_node_release_saved(b, n);
     if (n->watch) tni_watch_free(b, n);
+    if (n->counted) tni_row_use(n->row, -1);
     if (n->function) node_part(n)->free(b, n->function);
     /* Edges of inputs count nodes and leaves; those of outputs hold gradients that
      * were never taken. */
@@ -465,6 +468,7 @@ TN_PRIV void tni_node_sweep(tni_block *b) {
 
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
     if (tni_load(&n->refs) != 1 && tni_fetch_add(&n->refs, (uint32_t)-1) != 1) return;
+    if (n->named.as) tni_row_use(n->named.as, -1);
     n->named.dead = tni_calls(b)->dead;
     tni_calls(b)->dead = n;
     tni_node_sweep(b);

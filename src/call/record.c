@@ -63,6 +63,7 @@ static void record_free_call(tni_block *b, tni_block *owner, record_call *r) {
         tni_release(b, r->f.out[k]);
         if (r->redirected >> k & 1) tni_release(b, r->f.given[k]);
     }
+    tni_row_use(r->f.row, -1);
     if (r->f.scratch) tni_put(b, owner, r->f.scratch, (int64_t)r->f.scratch_bytes);
     tni_put(b, owner, r, r->bytes);
 }
@@ -84,6 +85,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r->next = NULL;
     /* The frame is copied and then points into the record. */
     r->f = *f;
+    tni_row_use(f->row, 1);
     r->bytes = args + gen->args_size;
     r->args_at = args;
     r->lists_at = lists;

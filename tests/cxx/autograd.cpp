@@ -218,6 +218,24 @@ static void guards_nest_and_end_with_their_block() {
     CHECK(tn_grad_mode() && tn_ok());
 }
 
+static void autocast_casts_while_it_lives() {
+    const tn::tensor w = tn::ones({2, 2}).requires_grad_(), x = tn::ones({2, 2});
+    tn::tensor y;
+    {
+        const tn::autocast guard;
+        y = x.matmul(w);
+        CHECK(y.dtype() == TN_BF16 && (y + x).dtype() == TN_F32);
+        {
+            const tn::autocast half(TN_F16), off(TN_NO_DTYPE);
+            CHECK(x.matmul(w).dtype() == TN_F32);
+        }
+        CHECK(x.matmul(w).dtype() == TN_BF16);
+    }
+    CHECK(x.matmul(w).dtype() == TN_F32 && tn_autocast() == TN_NO_DTYPE);
+    y.sum().backward();
+    CHECK(w.grad().dtype() == TN_F32 && w.grad().sum().item() == 8);
+}
+
 static void a_device_guard_says_where_tensors_are_made() {
     tn::tensor x = tn::ones({2});
     {
@@ -322,6 +340,7 @@ static const check_test tests[] = {
     CHECK_TEST(what_a_hook_captured_ends_with_it),
     CHECK_TEST(functions_have_gradients_of_their_own),
     CHECK_TEST(guards_nest_and_end_with_their_block),
+    CHECK_TEST(autocast_casts_while_it_lives),
     CHECK_TEST(a_device_guard_says_where_tensors_are_made),
     CHECK_TEST(a_scope_frees_what_c_made_and_no_object),
     CHECK_TEST(a_step_of_gradient_descent),

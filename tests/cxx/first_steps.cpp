@@ -197,7 +197,8 @@ static void tensors_among_the_indices_take_copies() {
     CHECK_SHOWS((x[{0, i, tn::newaxis, tn::slice(0, 1)}]), "int64[2,1,1] 8 0");
     CHECK_SHOWS(x[x > 21], "int64[2] 22 23");
     CHECK_SHOWS((x[{0, x[0] > 100}]), "int64[0]");
-    tn::tensor two = tn::tensor({{true, false, false}, {false, false, true}}); // of dimensions 0 and 1
+    tn::tensor two =
+        tn::tensor({{true, false, false}, {false, false, true}}); // of dimensions 0 and 1
     CHECK_SHOWS(x[two], "int64[2,4] 0 1 2 3 20 21 22 23");
     CHECK_SHOWS((x[{two, j}]), "int64[2] 3 21");
     CHECK_SHOWS((x[{two, tn::slice(0, 1)}]), "int64[2,1] 0 20");
@@ -387,7 +388,8 @@ static void iteration_gives_rows_that_write() {
     int64_t sum = 0;
     for (tn::tensor row : x) row += 1;
     for (auto row : x * 2) sum += row[0].item<int64_t>();
-    for (auto row : (x * 2).add_(1).t()) sum += row.numel(); // begin() holds the tensor that it goes through
+    for (auto row : (x * 2).add_(1).t())
+        sum += row.numel(); // begin() holds the tensor that it goes through
     CHECK_EQ(sum, 2 + 6 + 10 + 6);
     CHECK_SHOWS(x, "int64[3,2] 1 2 3 4 5 6");
     auto it = (x + 1).begin();
@@ -424,8 +426,23 @@ static void printing_is_tn_to_text() {
         tn_alloc_free(text, strlen(text) + 1);
     }
     std::ostringstream s;
-    s << tn::tensor() << tn::tensor({1, 2})[0];
-    CHECK_TEXT(s.str().c_str(), "tensor()tensor(1)");
+    s << tn::tensor() << tn::tensor({1, 2})[0] << all[0].sizes() << tn::tensor(1).sizes();
+    CHECK_TEXT(s.str().c_str(), "tensor()tensor(1)[2, 3][]");
+}
+
+/* A method's one option in braces, where a list of numbers could stand as well (g++). */
+static void one_option_in_braces_is_an_option() {
+    tn::tensor x = tn::arange(6).reshape({2, 3});
+    const tn::tensor c = x;
+    CHECK(x.sum({0}).numel() == 3 && x.sum().item() == 15 && x.sum({}).item() == 15);
+    CHECK(c.sum({1}, true).sizes() == tn::int_list({2, 1}) && x[0].sum({0}).item() == 3);
+#if __cplusplus >= 202002L
+    CHECK(x.sum({.dim = {0}}).numel() == 3 && c.sum({.dim = {1}}).numel() == 2);
+    CHECK((x + 1).sum({.dim = {1}}).numel() == 2 && x[0].sum({.dim = {0}}).item() == 3);
+    CHECK(x.to(TN_F32).std({.dim = {0}}).numel() == 3 &&
+          x.roll({1}, {.dims = {1}})[0][0].item() == 2);
+    CHECK(tn::sum(x, tn::sum_options{.dim = {0}}).numel() == 3);
+#endif
 }
 
 static const check_test tests[] = {
@@ -444,6 +461,7 @@ static const check_test tests[] = {
     CHECK_TEST(iteration_gives_rows_that_write),
     CHECK_TEST(sizes_are_read),
     CHECK_TEST(printing_is_tn_to_text),
+    CHECK_TEST(one_option_in_braces_is_an_option),
 };
 
 int main(int argc, char **argv) {

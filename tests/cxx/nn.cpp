@@ -300,6 +300,23 @@ static void exceptions_cross_the_tree_and_leave_no_error() {
 }
 #endif
 
+/* One option alone, in braces, stands beside a list that one number would do as well (g++). */
+static void one_option_in_braces_is_an_option() {
+    const tn::tensor x = tn::ones({1, 1, 6, 6});
+    CHECK(tn::nn::conv1d(1, 2, 3)(tn::ones({1, 1, 6})).sizes() == tn::int_list({1, 2, 4}));
+    CHECK(tn::nn::conv2d(1, 2, 3, 2)(x).sizes() == tn::int_list({1, 2, 2, 2}));
+    CHECK(tn::nn::conv2d(1, 2, {3, 3}, {2, 2}, {1, 1})(x).sizes() == tn::int_list({1, 2, 3, 3}));
+#if __cplusplus >= 202002L
+    CHECK(tn::nn::conv2d(1, 2, 3, {.padding = 1})(x).sizes() == tn::int_list({1, 2, 6, 6}));
+    CHECK(tn::nn::conv2d(1, 2, {3, 3}, {.padding = {1, 1}})(x).size(3) == 6);
+    CHECK(tn::nn::max_pool2d(2, {.padding = 1})(x).sizes() == tn::int_list({1, 1, 4, 4}));
+    CHECK(tn::nn::max_pool2d({2, 2}, {.stride = {1, 1}})(x).size(2) == 5);
+    const tn::nn::conv1d line(1, 2, 3, {.padding = 1});
+    CHECK(line(tn::ones({1, 1, 6})).size(2) == 6);
+#endif
+    CHECK(tn_ok());
+}
+
 static const check_test tests[] = {
     CHECK_TEST(a_class_and_its_name_in_c_make_the_same_module),
     CHECK_TEST(options_come_by_position_and_by_name),
@@ -312,6 +329,7 @@ static const check_test tests[] = {
     CHECK_TEST(errors_of_own_modules_have_path_and_class),
     CHECK_TEST(a_module_that_outlives_its_object_is_an_error),
     CHECK_TEST(make_gives_a_module_that_owns_its_object),
+    CHECK_TEST(one_option_in_braces_is_an_option),
 #ifdef TN_EXCEPTIONS
     CHECK_TEST(exceptions_cross_the_tree_and_leave_no_error),
 #endif

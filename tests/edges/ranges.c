@@ -184,9 +184,9 @@ static const struct line lines[] = {
 };
 /* Without a number: calls that work, and calls that are refused. */
 static const struct line none[] = {
-    ANY(registered), ANY(recorded), ANY(retained),        ANY(other_data),
-    ANY(tree),       ANY(initial),  ANY(scaler_step),     ANY(lbfgs_step),
-    ANY(stepped),    ANY(files),    ANY(files_in_memory), ANY(texts),
+    ANY(registered), ANY(unregistered),    ANY(recorded),    ANY(retained),   ANY(other_data),
+    ANY(tree),       ANY(initial),         ANY(scaler_step), ANY(lbfgs_step), ANY(stepped),
+    ANY(files),      ANY(files_in_memory), ANY(texts),
 };
 static const struct line refused[] = {
     ANY(null_data),  ANY(null_memory),  ANY(odd_schema),  ANY(twice_registered),

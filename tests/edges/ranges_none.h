@@ -15,6 +15,12 @@ static bool registered(int64_t v) {
     if (ok) tn_module_forget(&row);
     return ok;
 }
+static bool unregistered(int64_t v) {
+    tn_row row = probe_row;
+    (void)v;
+    row.gen = NULL, row.name = "taken_back", row.schema = "taken_back(Tensor input) -> Tensor";
+    return tn_register(&row) && tn_unregister(&row);
+}
 static bool recorded(int64_t v) {
     const bool before = tn_set_grad_mode(false);
     tn_recording *r = NULL;

@@ -688,6 +688,8 @@ static void a_context_knows_its_own_rows(void) {
           tn_row_named("my_soft") == &soft);
 }
 
+#include "taken_back.h"
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(a_pointwise_row_has_all_forms),
@@ -705,6 +707,9 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_name_is_given_once),
         CHECK_TEST(schemas_that_do_not_parse_are_refused),
         CHECK_TEST(a_context_knows_its_own_rows),
+        CHECK_TEST(an_argument_struct_is_compared),
+        CHECK_TEST(a_row_is_taken_back),
+        CHECK_TEST(what_is_recorded_keeps_its_row),
     };
     int failed = 0;
     fill_rows();

@@ -24,11 +24,11 @@ rm -f "$out"/*.log "$out/c" "$out/cxx"
 flags=${CFLAGS:--O1 -g}
 packed || { echo "0 passed, 1 failed"; exit 1; }
 one c ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/kinds/kinds.c "$object" -o "$out/c" -lm -pthread
-if command -v "${CXX:-c++}" > /dev/null; then
-    one cxx "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/kinds/kinds.c -x none "$object" -o "$out/cxx" -lm -pthread
+if command -v ${CXX:-c++} > /dev/null; then
+    one cxx ${CXX:-c++} -std=c++11 $flags $warnings -I. -x c++ tests/kinds/kinds.c -x none "$object" -o "$out/cxx" -lm -pthread
     if [ -z "${TN_QUICK:-}" ]; then
         : # compile has it in each language
-    elif "${CXX:-c++}" -std=c++11 -Wall -Wextra -pedantic -Wshadow -Werror -I. -DWITH_NN -fsyntax-only -x c++ tests/compile/implementation.c; then
+    elif ${CXX:-c++} -std=c++11 -Wall -Wextra -pedantic -Wshadow -Werror -I. -DWITH_NN -fsyntax-only -x c++ tests/compile/implementation.c; then
         passed=$((passed + 1)) # all of it is C++, too
     else
         echo "FAILED the implementation is no C++"

@@ -141,10 +141,9 @@ static void put_parameters(const overload *o, text *params, text *classes, text 
             put(classes, ", class N%d", i);
             put(check, ", typename is_number<N%d>::type * = nullptr", i);
             put(params, "N%d %s", i, name);
-            values[i] =
-                number       ? text_format("is_number<N%d>::scalar(%s)", i, name)
-                : wrapped(p) ? text_format("%s(%s).value", trimmed(type_cxx(p)), name)
-                             : text_format("(%s)%s", trimmed(type_of(p)), name);
+            values[i] = number       ? text_format("is_number<N%d>::scalar(%s)", i, name)
+                        : wrapped(p) ? text_format("%s(%s).value", trimmed(type_cxx(p)), name)
+                                     : text_format("(%s)%s", trimmed(type_of(p)), name);
         } else {
             const bool meets = meets_struct(o, p, seen);
             if (meets) values[i] = text_format("%s.value", name);
@@ -168,8 +167,11 @@ static void put_function_body(text *to, const overload *o, char *const *values) 
     text line = {NULL, 0, 0};
     put(&line, "    return K::%s(tn_%s%s_at, at, {", o->f->inplace ? "write" : "call", r->name,
         o->f->inplace ? "_inplace" : "");
-    put_initialisers(&line, &r->s, out ? given : r->forms & TN_OUT ? none : NULL, o->f->numbers,
-                     o->either, values);
+    put_initialisers(&line, &r->s,
+                     out                 ? given
+                     : r->forms & TN_OUT ? none
+                                         : NULL,
+                     o->f->numbers, o->either, values);
     put(&line, "}%s);", out ? ", o.out" : "");
     put_wrapped(to, line.at, 8, "");
     put(to, "}\n");
@@ -201,9 +203,11 @@ static void put_overload(text *to, const overload *o) {
     const bool use = result_is_all(o->r, o->f->inplace) && !(o->options && o->r->forms & TN_OUT);
     put(&head, "template <class K = as_objects%s> %s", classes.n ? classes.at : "",
         use ? "TN_USE_RESULT " : "");
-    put(&head, "%s%s%s(%s%ssite at = site()%s)%s {", o->method ? "" : "inline ", result_cxx(o),
+    /* g++ takes {.dim = {0}} for a list as well: of two methods the less qualified one wins. */
+    const bool yields = !o->options && form_has_options(o->r, o->f);
+    put(&head, "%s%s%s(%s%ssite at = site()%s)%s%s {", o->method ? "" : "inline ", result_cxx(o),
         declared(o->name), params.n ? params.at : "", params.n ? ", " : "", check.n ? check.at : "",
-        o->method ? " const" : "");
+        o->method ? " const" : "", o->method && yields ? " volatile" : "");
     put_wrapped(to, head.at, 4, "");
     if (o->method)
         put_method_body(to, o);
@@ -328,8 +332,10 @@ void put_cxx_constructor(text *to, const row *r, bool named) {
     text params = {NULL, 0, 0}, classes = {NULL, 0, 0}, check = {NULL, 0, 0}, line = {NULL, 0, 0};
     if (named && !has_defaults(r)) return;
     put_parameters(&o, &params, &classes, &check, values);
+    /* g++ takes {.padding = 1} for the list {1} as well: a constructor that is no template wins. */
     put_wrapped(to,
-                text_format("    explicit %s(%s%ssite at = site::here()) {", o.name,
+                text_format("    %sexplicit %s(%s%ssite at = site::here()) {",
+                            !named && has_defaults(r) ? "template <class Z = void> " : "", o.name,
                             params.n ? params.at : "", params.n ? ", " : ""),
                 8, "");
     put(&line, "        const tn_%s_args a = {", r->name);

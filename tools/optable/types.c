@@ -18,7 +18,9 @@ const char *type_of(const tni_schema_param *p) {
 
 const char *type_cxx(const tni_schema_param *p) {
     bool own = p->type == TN_T_ENUM || (p->flags & (TN_P_MAYBE | TN_P_DOUBLE));
-    if (p->type == TN_T_INTS && p->count > 1) return "size_list "; /* one number stands for all */
+    /* One number stands for all sizes; x.sum(0) is none, as its dim has names beside. */
+    const bool dim = p->name.n == 3 && !strncmp(p->name.at, "dim", 3);
+    if (p->type == TN_T_INTS && (p->count > 1 || (p->count == 1 && !dim))) return "size_list ";
     return own ? type_of(p) : types[p->type].cxx;
 }
 

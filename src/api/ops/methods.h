@@ -23,7 +23,7 @@ template <class K = as_objects> typename K::one acos(out_options o = {}, site at
 template <class K = as_objects> typename K::one acos_(site at = site()) const {
     return tn::acos_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool1d(int_list output_size, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool1d(size_list output_size, site at = site()) const {
     return tn::adaptive_avg_pool1d<K>(p_, output_size, at);
 }
 template <class K = as_objects> typename K::one adaptive_avg_pool2d(size_list output_size,
@@ -33,7 +33,7 @@ template <class K = as_objects> typename K::one adaptive_avg_pool2d(size_list ou
 template <class K = as_objects> TN_USE_RESULT typename K::one adaptive_avg_pool3d(size_list output_size, site at = site()) const {
     return tn::adaptive_avg_pool3d<K>(p_, output_size, at);
 }
-template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool1d(int_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) const {
+template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool1d(size_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) const {
     return tn::adaptive_max_pool1d<K>(p_, output_size, o, at);
 }
 template <class K = as_objects> typename K::template many<tn_result_indices>::type adaptive_max_pool2d(size_list output_size, adaptive_max_pool2d_options o = {}, site at = site()) const {
@@ -43,7 +43,7 @@ template <class K = as_objects> typename K::template many<tn_result_indices>::ty
     return tn::adaptive_max_pool3d<K>(p_, output_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one add(tensor_or_number other,
-    first_option<double> alpha = 1, site at = site()) const {
+    first_option<double> alpha = 1, site at = site()) const volatile {
     return tn::add<K>(p_, other, alpha, at);
 }
 template <class K = as_objects> typename K::one add(tensor_or_number other, add_options o,
@@ -55,7 +55,7 @@ template <class K = as_objects> typename K::one add_(tensor_or_number other, dou
     return tn::add_<K>(p_, other, alpha, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one addcdiv(tensor_ref tensor1,
-    tensor_ref tensor2, first_option<double> value = 1, site at = site()) const {
+    tensor_ref tensor2, first_option<double> value = 1, site at = site()) const volatile {
     return tn::addcdiv<K>(p_, tensor1, tensor2, value, at);
 }
 template <class K = as_objects> typename K::one addcdiv(tensor_ref tensor1, tensor_ref tensor2,
@@ -67,7 +67,7 @@ template <class K = as_objects> typename K::one addcdiv_(tensor_ref tensor1, ten
     return tn::addcdiv_<K>(p_, tensor1, tensor2, value, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one addcmul(tensor_ref tensor1,
-    tensor_ref tensor2, first_option<double> value = 1, site at = site()) const {
+    tensor_ref tensor2, first_option<double> value = 1, site at = site()) const volatile {
     return tn::addcmul<K>(p_, tensor1, tensor2, value, at);
 }
 template <class K = as_objects> typename K::one addcmul(tensor_ref tensor1, tensor_ref tensor2,
@@ -79,7 +79,8 @@ template <class K = as_objects> typename K::one addcmul_(tensor_ref tensor1, ten
     return tn::addcmul_<K>(p_, tensor1, tensor2, value, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one addmm(tensor_ref mat1,
-    tensor_ref mat2, first_option<double> beta = 1, double alpha = 1, site at = site()) const {
+    tensor_ref mat2, first_option<double> beta = 1, double alpha = 1, site at = site())
+    const volatile {
     return tn::addmm<K>(p_, mat1, mat2, beta, alpha, at);
 }
 template <class K = as_objects> typename K::one addmm(tensor_ref mat1, tensor_ref mat2,
@@ -89,7 +90,7 @@ template <class K = as_objects> typename K::one addmm(tensor_ref mat1, tensor_re
 template <class K = as_objects> typename K::one all(out_options o = {}, site at = site()) const {
     return tn::all<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one all_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one all_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
     return tn::all_dims<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one all_dims(all_dims_options o, site at = site())
@@ -98,7 +99,7 @@ template <class K = as_objects> typename K::one all_dims(all_dims_options o, sit
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one allclose(tensor_ref other,
     first_option<double> rtol = 1e-05, double atol = 1e-08, flag equal_nan = false,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::allclose<K>(p_, other, rtol, atol, equal_nan, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one allclose(tensor_ref other,
@@ -106,20 +107,20 @@ template <class K = as_objects> TN_USE_RESULT typename K::one allclose(tensor_re
     return tn::allclose<K>(p_, other, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one amax(int_list dim = int_list(),
-    flag keepdim = false, site at = site()) const {
+    flag keepdim = false, site at = site()) const volatile {
     return tn::amax<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one amax(amax_options o, site at = site()) const {
     return tn::amax<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one amin(int_list dim = int_list(),
-    flag keepdim = false, site at = site()) const {
+    flag keepdim = false, site at = site()) const volatile {
     return tn::amin<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one amin(amin_options o, site at = site()) const {
     return tn::amin<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_min_max>::type aminmax(integer dim = TN_NONE, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_min_max>::type aminmax(integer dim = TN_NONE, flag keepdim = false, site at = site()) const volatile {
     return tn::aminmax<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_min_max>::type aminmax(aminmax_options o, site at = site()) const {
@@ -131,7 +132,7 @@ template <class K = as_objects> typename K::one angle(out_options o = {}, site a
 template <class K = as_objects> typename K::one any(out_options o = {}, site at = site()) const {
     return tn::any<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one any_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one any_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
     return tn::any_dims<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one any_dims(any_dims_options o, site at = site())
@@ -139,21 +140,21 @@ template <class K = as_objects> typename K::one any_dims(any_dims_options o, sit
     return tn::any_dims<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one argmax(integer dim = TN_NONE,
-    flag keepdim = false, site at = site()) const {
+    flag keepdim = false, site at = site()) const volatile {
     return tn::argmax<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one argmax(argmax_options o, site at = site()) const {
     return tn::argmax<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one argmin(integer dim = TN_NONE,
-    flag keepdim = false, site at = site()) const {
+    flag keepdim = false, site at = site()) const volatile {
     return tn::argmin<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one argmin(argmin_options o, site at = site()) const {
     return tn::argmin<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one argsort(integer dim = -1,
-    flag descending = false, site at = site()) const {
+    flag descending = false, site at = site()) const volatile {
     return tn::argsort<K>(p_, dim, descending, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one argsort(argsort_options o,
@@ -163,7 +164,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one argsort(argsort_op
 template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_list size,
     int_list stride, integer storage_offset = TN_NONE,
     int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, site at = site())
-    const {
+    const volatile {
     return tn::as_strided<K>(p_, size, stride, storage_offset, self_stride, self_offset, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_list size,
@@ -173,7 +174,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_lis
 template <class K = as_objects> TN_USE_RESULT typename K::one as_strided_scatter(tensor_ref src,
     int_list size, int_list stride, integer storage_offset = TN_NONE,
     int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0,
-    flag accumulate = false, site at = site()) const {
+    flag accumulate = false, site at = site()) const volatile {
     return tn::as_strided_scatter<K>(p_, src, size, stride, storage_offset, self_stride,
         self_offset, accumulate, at);
 }
@@ -206,18 +207,19 @@ template <class K = as_objects> typename K::one atan2(tensor_ref other, out_opti
 template <class K = as_objects> typename K::one atan2_(tensor_ref other, site at = site()) const {
     return tn::atan2_<K>(p_, other, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
-    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, flag ceil_mode = false,
-    flag count_include_pad = true, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(size_list kernel_size,
+    size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
+    flag count_include_pad = true, site at = site()) const volatile {
     return tn::avg_pool1d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(int_list kernel_size,
+template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool1d(size_list kernel_size,
     avg_pool1d_options o, site at = site()) const {
     return tn::avg_pool1d<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
-    flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) const {
+    flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site())
+    const volatile {
     return tn::avg_pool2d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override, at);
 }
@@ -227,7 +229,8 @@ template <class K = as_objects> typename K::one avg_pool2d(size_list kernel_size
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one avg_pool3d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
-    flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) const {
+    flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site())
+    const volatile {
     return tn::avg_pool3d<K>(p_, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override, at);
 }
@@ -235,7 +238,7 @@ template <class K = as_objects> typename K::one avg_pool3d(size_list kernel_size
     avg_pool3d_options o, site at = site()) const {
     return tn::avg_pool3d<K>(p_, kernel_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one bernoulli(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one bernoulli(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::bernoulli<K>(p_, generator, at);
 }
 template <class K = as_objects> typename K::one bernoulli(bernoulli_options o, site at = site())
@@ -302,7 +305,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one broadcast_to(int_l
     return tn::broadcast_to<K>(p_, size, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one bucketize(tensor_ref boundaries,
-    flag out_int32 = false, flag right = false, site at = site()) const {
+    flag out_int32 = false, flag right = false, site at = site()) const volatile {
     return tn::bucketize<K>(p_, boundaries, out_int32, right, at);
 }
 template <class K = as_objects> typename K::one bucketize(tensor_ref boundaries,
@@ -320,7 +323,7 @@ template <class K = as_objects> typename K::one ceil_(site at = site()) const {
     return tn::ceil_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one celu(first_option<double> alpha = 1,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::celu<K>(p_, alpha, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one celu(celu_options o,
@@ -335,7 +338,7 @@ template <class K = as_objects> typename K::one channel_shuffle(integer groups, 
     return tn::channel_shuffle<K>(p_, groups, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_inverse(flag upper = false,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::cholesky_inverse<K>(p_, upper, at);
 }
 template <class K = as_objects> typename K::one cholesky_inverse(cholesky_inverse_options o,
@@ -343,7 +346,7 @@ template <class K = as_objects> typename K::one cholesky_inverse(cholesky_invers
     return tn::cholesky_inverse<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cholesky_solve(tensor_ref input2,
-    flag upper = false, site at = site()) const {
+    flag upper = false, site at = site()) const volatile {
     return tn::cholesky_solve<K>(p_, input2, upper, at);
 }
 template <class K = as_objects> typename K::one cholesky_solve(tensor_ref input2,
@@ -351,7 +354,7 @@ template <class K = as_objects> typename K::one cholesky_solve(tensor_ref input2
     return tn::cholesky_solve<K>(p_, input2, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chunks,
-    integer dim = 0, site at = site()) const {
+    integer dim = 0, site at = site()) const volatile {
     return tn::chunk<K>(p_, chunks, dim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chunks,
@@ -363,7 +366,7 @@ template <class K = as_objects> typename K::one circular_pad(int_list padding, o
     return tn::circular_pad<K>(p_, padding, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one clamp(number min = number(),
-    number max = number(), site at = site()) const {
+    number max = number(), site at = site()) const volatile {
     return tn::clamp<K>(p_, min, max, at);
 }
 template <class K = as_objects> typename K::one clamp(clamp_options o, site at = site()) const {
@@ -389,7 +392,7 @@ template <class K = as_objects> typename K::one clamp_min_(tensor_or_number min,
     const {
     return tn::clamp_min_<K>(p_, min, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one clamp_tensor(tensor_ref min = tensor_ref(), tensor_ref max = tensor_ref(), site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one clamp_tensor(tensor_ref min = tensor_ref(), tensor_ref max = tensor_ref(), site at = site()) const volatile {
     return tn::clamp_tensor<K>(p_, min, max, at);
 }
 template <class K = as_objects> typename K::one clamp_tensor(clamp_tensor_options o,
@@ -400,7 +403,7 @@ template <class K = as_objects> typename K::one clamp_tensor_(tensor_ref min = t
     tensor_ref max = tensor_ref(), site at = site()) const {
     return tn::clamp_tensor_<K>(p_, min, max, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one clone(tn_memory_format memory_format = (tn_memory_format )0, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one clone(tn_memory_format memory_format = (tn_memory_format )0, site at = site()) const volatile {
     return tn::clone<K>(p_, memory_format, at);
 }
 template <class K = as_objects> typename K::one clone(clone_options o, site at = site()) const {
@@ -410,7 +413,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one conj(site at = sit
     return tn::conj<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one constant_pad_nd(int_list pad,
-    number value = number(), site at = site()) const {
+    number value = number(), site at = site()) const volatile {
     return tn::constant_pad_nd<K>(p_, pad, value, at);
 }
 template <class K = as_objects> typename K::one constant_pad_nd(int_list pad,
@@ -421,7 +424,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one contiguous(site at
     return tn::contiguous<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one conv_tbc(tensor_ref weight,
-    tensor_ref bias, integer pad = 0, site at = site()) const {
+    tensor_ref bias, integer pad = 0, site at = site()) const volatile {
     return tn::conv_tbc<K>(p_, weight, bias, pad, at);
 }
 template <class K = as_objects> typename K::one conv_tbc(tensor_ref weight, tensor_ref bias,
@@ -454,7 +457,7 @@ template <class K = as_objects> typename K::one cosh(out_options o = {}, site at
 template <class K = as_objects> typename K::one cosh_(site at = site()) const {
     return tn::cosh_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one count_nonzero(int_list dim = int_list(tn_no_dims()), site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one count_nonzero(int_list dim = int_list(tn_no_dims()), site at = site()) const volatile {
     return tn::count_nonzero<K>(p_, dim, at);
 }
 template <class K = as_objects> typename K::one count_nonzero(count_nonzero_options o,
@@ -463,7 +466,7 @@ template <class K = as_objects> typename K::one count_nonzero(count_nonzero_opti
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cov(integer correction = 1,
     tensor_ref fweights = tensor_ref(), tensor_ref aweights = tensor_ref(), site at = site())
-    const {
+    const volatile {
     return tn::cov<K>(p_, correction, fweights, aweights, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cov(cov_options o, site at = site())
@@ -477,7 +480,7 @@ template <class K = as_objects> typename K::template many<tn_values_indices>::ty
     return tn::cummin<K>(p_, dim, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cumprod(integer dim,
-    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::cumprod<K>(p_, dim, dtype, at);
 }
 template <class K = as_objects> typename K::one cumprod(integer dim, cumprod_options o,
@@ -489,7 +492,7 @@ template <class K = as_objects> typename K::one cumprod_(integer dim, tn_dtype d
     return tn::cumprod_<K>(p_, dim, dtype, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one cumsum(integer dim,
-    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::cumsum<K>(p_, dim, dtype, at);
 }
 template <class K = as_objects> typename K::one cumsum(integer dim, cumsum_options o,
@@ -510,7 +513,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one detach(site at = s
     return tn::detach<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one dft(integer dim, integer n,
-    integer count, flag inverse = false, double scale = 1, site at = site()) const {
+    integer count, flag inverse = false, double scale = 1, site at = site()) const volatile {
     return tn::dft<K>(p_, dim, n, count, inverse, scale, at);
 }
 template <class K = as_objects> typename K::one dft(integer dim, integer n, integer count,
@@ -518,7 +521,7 @@ template <class K = as_objects> typename K::one dft(integer dim, integer n, inte
     return tn::dft<K>(p_, dim, n, count, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one diagonal(integer offset = 0,
-    integer dim1 = 0, integer dim2 = 1, site at = site()) const {
+    integer dim1 = 0, integer dim2 = 1, site at = site()) const volatile {
     return tn::diagonal<K>(p_, offset, dim1, dim2, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one diagonal(diagonal_options o,
@@ -561,7 +564,7 @@ template <class K = as_objects> typename K::one dot(tensor_ref tensor, out_optio
     return tn::dot<K>(p_, tensor, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one elu(first_option<double> alpha = 1,
-    double scale = 1, double input_scale = 1, site at = site()) const {
+    double scale = 1, double input_scale = 1, site at = site()) const volatile {
     return tn::elu<K>(p_, alpha, scale, input_scale, at);
 }
 template <class K = as_objects> typename K::one elu(elu_options o, site at = site()) const {
@@ -571,7 +574,7 @@ template <class K = as_objects> typename K::one elu_(double alpha = 1, double sc
     double input_scale = 1, site at = site()) const {
     return tn::elu_<K>(p_, alpha, scale, input_scale, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one empty_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one empty_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const volatile {
     return tn::empty_like<K>(p_, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one empty_like(empty_like_options o,
@@ -621,7 +624,7 @@ template <class K = as_objects> typename K::one exp2_(site at = site()) const {
     return tn::exp2_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_list size,
-    flag implicit = false, site at = site()) const {
+    flag implicit = false, site at = site()) const volatile {
     return tn::expand<K>(p_, size, implicit, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_list size,
@@ -646,7 +649,7 @@ template <class K = as_objects> typename K::one fill_(number value, site at = si
     return tn::fill_<K>(p_, value, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one flatten(integer start_dim = 0,
-    integer end_dim = -1, site at = site()) const {
+    integer end_dim = -1, site at = site()) const volatile {
     return tn::flatten<K>(p_, start_dim, end_dim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one flatten(flatten_options o,
@@ -711,7 +714,8 @@ template <class K = as_objects> typename K::template many<tn_mantissa_exponent>:
     return tn::frexp<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one full_like(number fill_value,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
+    const volatile {
     return tn::full_like<K>(p_, fill_value, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one full_like(number fill_value,
@@ -719,7 +723,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one full_like(number f
     return tn::full_like<K>(p_, fill_value, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one gather(integer dim, tensor_ref index,
-    flag sparse_grad = false, site at = site()) const {
+    flag sparse_grad = false, site at = site()) const volatile {
     return tn::gather<K>(p_, dim, index, sparse_grad, at);
 }
 template <class K = as_objects> typename K::one gather(integer dim, tensor_ref index,
@@ -741,7 +745,7 @@ template <class K = as_objects> typename K::one ge_(tensor_or_number other, site
     const {
     return tn::ge_<K>(p_, other, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, site at = site()) const volatile {
     return tn::gelu<K>(p_, approximate, at);
 }
 template <class K = as_objects> typename K::one gelu(gelu_options o, site at = site()) const {
@@ -772,7 +776,7 @@ template <class K = as_objects> typename K::template many<tn_a_tau>::type geqrf(
     return tn::geqrf<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one glu(integer dim = -1,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::glu<K>(p_, dim, at);
 }
 template <class K = as_objects> typename K::one glu(glu_options o, site at = site()) const {
@@ -790,7 +794,7 @@ template <class K = as_objects> typename K::one gt_(tensor_or_number other, site
     const {
     return tn::gt_<K>(p_, other, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one hardshrink(first_option<double> lambd = 0.5, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one hardshrink(first_option<double> lambd = 0.5, site at = site()) const volatile {
     return tn::hardshrink<K>(p_, lambd, at);
 }
 template <class K = as_objects> typename K::one hardshrink(hardshrink_options o, site at = site())
@@ -811,7 +815,7 @@ template <class K = as_objects> typename K::one hardswish(out_options o = {}, si
 template <class K = as_objects> typename K::one hardswish_(site at = site()) const {
     return tn::hardswish_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one hardtanh(first_option<double> min_val = -1, double max_val = 1, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one hardtanh(first_option<double> min_val = -1, double max_val = 1, site at = site()) const volatile {
     return tn::hardtanh<K>(p_, min_val, max_val, at);
 }
 template <class K = as_objects> typename K::one hardtanh(hardtanh_options o, site at = site())
@@ -831,19 +835,19 @@ template <class K = as_objects> typename K::one heaviside_(tensor_ref values, si
     return tn::heaviside_<K>(p_, values, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one histc(integer bins = 100,
-    double min = 0, double max = 0, site at = site()) const {
+    double min = 0, double max = 0, site at = site()) const volatile {
     return tn::histc<K>(p_, bins, min, max, at);
 }
 template <class K = as_objects> typename K::one histc(histc_options o, site at = site()) const {
     return tn::histc<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(integer bins = 100, float_list range = float_list(), tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(integer bins = 100, float_list range = float_list(), tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const volatile {
     return tn::histogram<K>(p_, bins, range, weight, density, at);
 }
 template <class K = as_objects> typename K::template many<tn_hist_bin_edges>::type histogram(histogram_options o, site at = site()) const {
     return tn::histogram<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref bins, tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref bins, tensor_ref weight = tensor_ref(), flag density = false, site at = site()) const volatile {
     return tn::histogram<K>(p_, bins, weight, density, at);
 }
 template <class K = as_objects> typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref bins, histogram_bins_options o, site at = site()) const {
@@ -884,7 +888,8 @@ template <class K = as_objects> TN_USE_RESULT typename K::one index(tensor_list 
     return tn::index<K>(p_, indices, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one index_add(integer dim,
-    tensor_ref index, tensor_ref source, first_option<double> alpha = 1, site at = site()) const {
+    tensor_ref index, tensor_ref source, first_option<double> alpha = 1, site at = site())
+    const volatile {
     return tn::index_add<K>(p_, dim, index, source, alpha, at);
 }
 template <class K = as_objects> typename K::one index_add(integer dim, tensor_ref index,
@@ -896,7 +901,7 @@ template <class K = as_objects> typename K::one index_add_(integer dim, tensor_r
     return tn::index_add_<K>(p_, dim, index, source, alpha, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one index_put(tensor_list indices,
-    tensor_ref values, flag accumulate = false, site at = site()) const {
+    tensor_ref values, flag accumulate = false, site at = site()) const volatile {
     return tn::index_put<K>(p_, indices, values, accumulate, at);
 }
 template <class K = as_objects> typename K::one index_put(tensor_list indices, tensor_ref values,
@@ -909,7 +914,7 @@ template <class K = as_objects> typename K::one index_put_(tensor_list indices, 
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one index_reduce(integer dim,
     tensor_ref index, tensor_ref source, const char *reduce, flag include_self = true,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::index_reduce<K>(p_, dim, index, source, reduce, include_self, at);
 }
 template <class K = as_objects> typename K::one index_reduce(integer dim, tensor_ref index,
@@ -930,7 +935,7 @@ template <class K = as_objects> typename K::one inverse(out_options o = {}, site
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one isclose(tensor_ref other,
     first_option<double> rtol = 1e-05, double atol = 1e-08, flag equal_nan = false,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::isclose<K>(p_, other, rtol, atol, equal_nan, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one isclose(tensor_ref other,
@@ -960,7 +965,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one isreal(site at = s
 template <class K = as_objects> TN_USE_RESULT typename K::one istft(integer n_fft,
     integer hop_length = TN_NONE, integer win_length = TN_NONE, tensor_ref window = tensor_ref(),
     flag center = true, flag normalized = false, flag onesided = true, integer length = TN_NONE,
-    flag return_complex = false, site at = site()) const {
+    flag return_complex = false, site at = site()) const volatile {
     return tn::istft<K>(p_, n_fft, hop_length, win_length, window, center, normalized, onesided,
         length, return_complex, at);
 }
@@ -968,7 +973,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one istft(integer n_ff
     site at = site()) const {
     return tn::istft<K>(p_, n_fft, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type kthvalue(integer k, integer dim = -1, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type kthvalue(integer k, integer dim = -1, flag keepdim = false, site at = site()) const volatile {
     return tn::kthvalue<K>(p_, k, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type kthvalue(integer k, kthvalue_options o, site at = site()) const {
@@ -996,7 +1001,7 @@ template <class K = as_objects> typename K::one le_(tensor_or_number other, site
     const {
     return tn::le_<K>(p_, other, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one leaky_relu(first_option<double> negative_slope = 0.01, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one leaky_relu(first_option<double> negative_slope = 0.01, site at = site()) const volatile {
     return tn::leaky_relu<K>(p_, negative_slope, at);
 }
 template <class K = as_objects> typename K::one leaky_relu(leaky_relu_options o, site at = site())
@@ -1054,7 +1059,7 @@ template <class K = as_objects> typename K::one log_sigmoid(out_options o = {}, 
     return tn::log_sigmoid<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one log_softmax(integer dim,
-    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::log_softmax<K>(p_, dim, dtype, at);
 }
 template <class K = as_objects> typename K::one log_softmax(integer dim, log_softmax_options o,
@@ -1108,7 +1113,7 @@ template <class K = as_objects> typename K::one logical_xor_(tensor_ref other, s
     return tn::logical_xor_<K>(p_, other, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one logit(tn_maybe eps = TN_NO_FLOAT,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::logit<K>(p_, eps, at);
 }
 template <class K = as_objects> typename K::one logit(logit_options o, site at = site()) const {
@@ -1119,7 +1124,7 @@ template <class K = as_objects> typename K::one logit_(tn_maybe eps = TN_NO_FLOA
     return tn::logit_<K>(p_, eps, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one logsumexp(int_list dim,
-    flag keepdim = false, site at = site()) const {
+    flag keepdim = false, site at = site()) const volatile {
     return tn::logsumexp<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one logsumexp(int_list dim, logsumexp_options o,
@@ -1172,7 +1177,7 @@ template <class K = as_objects> typename K::one matrix_power(integer n, out_opti
 template <class K = as_objects> typename K::one (max)(out_options o = {}, site at = site()) const {
     return tn::max<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type (max)(integer dim, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type (max)(integer dim, flag keepdim = false, site at = site()) const volatile {
     return tn::max<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (max)(integer dim, max_dim_options o, site at = site()) const {
@@ -1182,25 +1187,25 @@ template <class K = as_objects> typename K::one (max)(tensor_ref other, out_opti
     site at = site()) const {
     return tn::max<K>(p_, other, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
-    int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1},
-    flag ceil_mode = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(size_list kernel_size,
+    size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
+    flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool1d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(int_list kernel_size,
+template <class K = as_objects> TN_USE_RESULT typename K::one max_pool1d(size_list kernel_size,
     max_pool1d_options o, site at = site()) const {
     return tn::max_pool1d<K>(p_, kernel_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool1d_with_indices(int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool1d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool1d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
         at);
 }
-template <class K = as_objects> typename K::template many<tn_result_indices>::type max_pool1d_with_indices(int_list kernel_size, max_pool1d_with_indices_options o, site at = site()) const {
+template <class K = as_objects> typename K::template many<tn_result_indices>::type max_pool1d_with_indices(size_list kernel_size, max_pool1d_with_indices_options o, site at = site()) const {
     return tn::max_pool1d_with_indices<K>(p_, kernel_size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
-    flag ceil_mode = false, site at = site()) const {
+    flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool2d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
 }
 template <class K = as_objects> typename K::one max_pool2d(size_list kernel_size,
@@ -1209,7 +1214,7 @@ template <class K = as_objects> typename K::one max_pool2d(size_list kernel_size
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool2d_pick(tensor_ref indices,
     size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
-    size_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+    size_list dilation = {1}, flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool2d_pick<K>(p_, indices, kernel_size, stride, padding, dilation, ceil_mode,
         at);
 }
@@ -1217,7 +1222,7 @@ template <class K = as_objects> typename K::one max_pool2d_pick(tensor_ref indic
     size_list kernel_size, max_pool2d_pick_options o, site at = site()) const {
     return tn::max_pool2d_pick<K>(p_, indices, kernel_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool2d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool2d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool2d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
         at);
 }
@@ -1226,14 +1231,14 @@ template <class K = as_objects> typename K::template many<tn_result_indices>::ty
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool3d(size_list kernel_size,
     size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1},
-    flag ceil_mode = false, site at = site()) const {
+    flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool3d<K>(p_, kernel_size, stride, padding, dilation, ceil_mode, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one max_pool3d(size_list kernel_size,
     max_pool3d_options o, site at = site()) const {
     return tn::max_pool3d<K>(p_, kernel_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool3d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_result_indices>::type max_pool3d_with_indices(size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) const volatile {
     return tn::max_pool3d_with_indices<K>(p_, kernel_size, stride, padding, dilation, ceil_mode,
         at);
 }
@@ -1244,7 +1249,7 @@ template <class K = as_objects> typename K::one maximum(tensor_ref other, out_op
     site at = site()) const {
     return tn::maximum<K>(p_, other, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one mean(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one mean(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::mean<K>(p_, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one mean(mean_options o, site at = site()) const {
@@ -1253,7 +1258,7 @@ template <class K = as_objects> typename K::one mean(mean_options o, site at = s
 template <class K = as_objects> typename K::one median(out_options o = {}, site at = site()) const {
     return tn::median<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type median(integer dim, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type median(integer dim, flag keepdim = false, site at = site()) const volatile {
     return tn::median<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type median(integer dim, median_dim_options o, site at = site()) const {
@@ -1262,7 +1267,7 @@ template <class K = as_objects> typename K::template many<tn_values_indices>::ty
 template <class K = as_objects> typename K::one (min)(out_options o = {}, site at = site()) const {
     return tn::min<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type (min)(integer dim, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type (min)(integer dim, flag keepdim = false, site at = site()) const volatile {
     return tn::min<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type (min)(integer dim, min_dim_options o, site at = site()) const {
@@ -1286,7 +1291,7 @@ template <class K = as_objects> typename K::one mm(tensor_ref mat2, out_options 
     site at = site()) const {
     return tn::mm<K>(p_, mat2, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type mode(integer dim = -1, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type mode(integer dim = -1, flag keepdim = false, site at = site()) const volatile {
     return tn::mode<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type mode(mode_options o, site at = site()) const {
@@ -1305,7 +1310,7 @@ template <class K = as_objects> typename K::one mul_(tensor_or_number other, sit
     return tn::mul_<K>(p_, other, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one multinomial(integer num_samples,
-    flag replacement = false, tn_generator *generator = nullptr, site at = site()) const {
+    flag replacement = false, tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::multinomial<K>(p_, num_samples, replacement, generator, at);
 }
 template <class K = as_objects> typename K::one multinomial(integer num_samples,
@@ -1323,7 +1328,7 @@ template <class K = as_objects> typename K::one mvlgamma(integer p, out_options 
 template <class K = as_objects> typename K::one mvlgamma_(integer p, site at = site()) const {
     return tn::mvlgamma_<K>(p_, p, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one nan_to_num(tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one nan_to_num(tn_maybe nan = TN_NO_FLOAT, tn_maybe posinf = TN_NO_FLOAT, tn_maybe neginf = TN_NO_FLOAT, site at = site()) const volatile {
     return tn::nan_to_num<K>(p_, nan, posinf, neginf, at);
 }
 template <class K = as_objects> typename K::one nan_to_num(nan_to_num_options o, site at = site())
@@ -1338,7 +1343,7 @@ template <class K = as_objects> typename K::one nanmedian(out_options o = {}, si
     const {
     return tn::nanmedian<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type nanmedian(integer dim, flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type nanmedian(integer dim, flag keepdim = false, site at = site()) const volatile {
     return tn::nanmedian<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type nanmedian(integer dim, nanmedian_dim_options o, site at = site()) const {
@@ -1346,7 +1351,7 @@ template <class K = as_objects> typename K::template many<tn_values_indices>::ty
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one nanquantile(tensor_ref q,
     integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::nanquantile<K>(p_, q, dim, keepdim, interpolation, at);
 }
 template <class K = as_objects> typename K::one nanquantile(tensor_ref q, nanquantile_options o,
@@ -1355,7 +1360,7 @@ template <class K = as_objects> typename K::one nanquantile(tensor_ref q, nanqua
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one nanquantile(double q,
     integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::nanquantile<K>(p_, q, dim, keepdim, interpolation, at);
 }
 template <class K = as_objects> typename K::one nanquantile(double q, nanquantile_scalar_options o,
@@ -1381,7 +1386,8 @@ template <class K = as_objects> typename K::one neg_(site at = site()) const {
     return tn::neg_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_list size,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
+    const volatile {
     return tn::new_empty<K>(p_, size, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_list size,
@@ -1390,7 +1396,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_list
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_list size,
     number fill_value, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::new_full<K>(p_, size, fill_value, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_list size,
@@ -1398,7 +1404,8 @@ template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_list 
     return tn::new_full<K>(p_, size, fill_value, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_list size,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
+    const volatile {
     return tn::new_ones<K>(p_, size, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_list size,
@@ -1406,7 +1413,8 @@ template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_list 
     return tn::new_ones<K>(p_, size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_list size,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
+    const volatile {
     return tn::new_zeros<K>(p_, size, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_list size,
@@ -1425,7 +1433,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one nonzero(site at = 
     return tn::nonzero<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one nonzero_static(integer size,
-    integer fill_value = -1, site at = site()) const {
+    integer fill_value = -1, site at = site()) const volatile {
     return tn::nonzero_static<K>(p_, size, fill_value, at);
 }
 template <class K = as_objects> typename K::one nonzero_static(integer size,
@@ -1434,7 +1442,7 @@ template <class K = as_objects> typename K::one nonzero_static(integer size,
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one norm(number p = number(),
     int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::norm<K>(p_, p, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one norm(norm_options o, site at = site()) const {
@@ -1445,14 +1453,14 @@ template <class K = as_objects> typename K::one normal_(double mean = 0, double 
     return tn::normal_<K>(p_, mean, std, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one one_hot(integer num_classes = -1,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::one_hot<K>(p_, num_classes, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one one_hot(one_hot_options o,
     site at = site()) const {
     return tn::one_hot<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const volatile {
     return tn::ones_like<K>(p_, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one ones_like(ones_like_options o,
@@ -1464,7 +1472,7 @@ template <class K = as_objects> typename K::one orgqr(tensor_ref input2, out_opt
     return tn::orgqr<K>(p_, input2, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one ormqr(tensor_ref input2,
-    tensor_ref input3, flag left = true, flag transpose = false, site at = site()) const {
+    tensor_ref input3, flag left = true, flag transpose = false, site at = site()) const volatile {
     return tn::ormqr<K>(p_, input2, input3, left, transpose, at);
 }
 template <class K = as_objects> typename K::one ormqr(tensor_ref input2, tensor_ref input3,
@@ -1476,7 +1484,7 @@ template <class K = as_objects> typename K::one outer(tensor_ref vec2, out_optio
     return tn::outer<K>(p_, vec2, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one pdist(first_option<double> p = 2,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::pdist<K>(p_, p, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one pdist(pdist_options o,
@@ -1487,7 +1495,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_list d
     site at = site()) const {
     return tn::permute<K>(p_, dims, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(first_option<double> rcond = 1e-15, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(first_option<double> rcond = 1e-15, site at = site()) const volatile {
     return tn::pinverse<K>(p_, rcond, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one pinverse(pinverse_options o,
@@ -1502,7 +1510,7 @@ template <class K = as_objects> typename K::one pixel_unshuffle(integer downscal
     out_options o = {}, site at = site()) const {
     return tn::pixel_unshuffle<K>(p_, downscale_factor, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one poisson(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one poisson(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::poisson<K>(p_, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one poisson(poisson_options o,
@@ -1526,7 +1534,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one prelu_kernel(tenso
     return tn::prelu_kernel<K>(p_, weight, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one prod(integer dim = TN_NONE,
-    flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+    flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::prod<K>(p_, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one prod(prod_options o, site at = site()) const {
@@ -1534,7 +1542,7 @@ template <class K = as_objects> typename K::one prod(prod_options o, site at = s
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one quantile(tensor_ref q,
     integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::quantile<K>(p_, q, dim, keepdim, interpolation, at);
 }
 template <class K = as_objects> typename K::one quantile(tensor_ref q, quantile_options o,
@@ -1543,7 +1551,7 @@ template <class K = as_objects> typename K::one quantile(tensor_ref q, quantile_
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one quantile(double q,
     integer dim = TN_NONE, flag keepdim = false, const char *interpolation = "linear",
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::quantile<K>(p_, q, dim, keepdim, interpolation, at);
 }
 template <class K = as_objects> typename K::one quantile(double q, quantile_scalar_options o,
@@ -1557,14 +1565,14 @@ template <class K = as_objects> typename K::one rad2deg(out_options o = {}, site
 template <class K = as_objects> typename K::one rad2deg_(site at = site()) const {
     return tn::rad2deg_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one rand_like(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one rand_like(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::rand_like<K>(p_, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rand_like(rand_like_options o,
     site at = site()) const {
     return tn::rand_like<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one randn_like(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one randn_like(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::randn_like<K>(p_, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one randn_like(randn_like_options o,
@@ -1621,7 +1629,7 @@ template <class K = as_objects> typename K::one replication_pad(int_list padding
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_list size,
     float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
-    flag align_corners = false, flag antialias = false, site at = site()) const {
+    flag align_corners = false, flag antialias = false, site at = site()) const volatile {
     return tn::resample<K>(p_, size, scales, mode, align_corners, antialias, at);
 }
 template <class K = as_objects> typename K::one resample(int_list size, resample_options o,
@@ -1633,7 +1641,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one reshape(int_list s
     return tn::reshape<K>(p_, shape, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one roll(int_list shifts,
-    int_list dims = int_list(), site at = site()) const {
+    int_list dims = int_list(), site at = site()) const volatile {
     return tn::roll<K>(p_, shifts, dims, at);
 }
 template <class K = as_objects> typename K::one roll(int_list shifts, roll_options o,
@@ -1646,7 +1654,7 @@ template <class K = as_objects> typename K::one round(out_options o = {}, site a
 template <class K = as_objects> typename K::one round_(site at = site()) const {
     return tn::round_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333, flag training = false, tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333, flag training = false, tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::rrelu<K>(p_, lower, upper, training, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rrelu(rrelu_options o,
@@ -1659,7 +1667,7 @@ template <class K = as_objects> typename K::one rrelu_(double lower = 0.125,
     return tn::rrelu_<K>(p_, lower, upper, training, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rrelu_noise(double lower,
-    double upper, tn_generator *generator = nullptr, site at = site()) const {
+    double upper, tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::rrelu_noise<K>(p_, lower, upper, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rrelu_noise(double lower,
@@ -1673,14 +1681,14 @@ template <class K = as_objects> typename K::one rsqrt_(site at = site()) const {
     return tn::rsqrt_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one rsub(tensor_or_number other,
-    first_option<double> alpha = 1, site at = site()) const {
+    first_option<double> alpha = 1, site at = site()) const volatile {
     return tn::rsub<K>(p_, other, alpha, at);
 }
 template <class K = as_objects> typename K::one rsub(tensor_or_number other, rsub_options o,
     site at = site()) const {
     return tn::rsub<K>(p_, other, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one sample_dirichlet(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one sample_dirichlet(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::sample_dirichlet<K>(p_, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one sample_dirichlet(sample_dirichlet_options o, site at = site()) const {
@@ -1704,7 +1712,7 @@ template <class K = as_objects> typename K::one scatter_add_(integer dim, tensor
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one scatter_reduce(integer dim,
     tensor_ref index, tensor_ref src, const char *reduce, flag include_self = true,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::scatter_reduce<K>(p_, dim, index, src, reduce, include_self, at);
 }
 template <class K = as_objects> typename K::one scatter_reduce(integer dim, tensor_ref index,
@@ -1797,7 +1805,8 @@ template <class K = as_objects> typename K::one sinh_(site at = site()) const {
     return tn::sinh_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one slice(integer dim = 0,
-    integer start = TN_NONE, integer end = TN_NONE, integer step = 1, site at = site()) const {
+    integer start = TN_NONE, integer end = TN_NONE, integer step = 1, site at = site())
+    const volatile {
     return tn::slice<K>(p_, dim, start, end, step, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one slice(slice_options o,
@@ -1808,21 +1817,21 @@ template <class K = as_objects> typename K::template many<tn_sign_logabsdet>::ty
     return tn::slogdet<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one softmax(integer dim,
-    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+    tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::softmax<K>(p_, dim, dtype, at);
 }
 template <class K = as_objects> typename K::one softmax(integer dim, softmax_options o,
     site at = site()) const {
     return tn::softmax<K>(p_, dim, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one softplus(first_option<double> beta = 1, double threshold = 20, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one softplus(first_option<double> beta = 1, double threshold = 20, site at = site()) const volatile {
     return tn::softplus<K>(p_, beta, threshold, at);
 }
 template <class K = as_objects> typename K::one softplus(softplus_options o, site at = site())
     const {
     return tn::softplus<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one softshrink(first_option<double> lambd = 0.5, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one softshrink(first_option<double> lambd = 0.5, site at = site()) const volatile {
     return tn::softshrink<K>(p_, lambd, at);
 }
 template <class K = as_objects> typename K::one softshrink(softshrink_options o, site at = site())
@@ -1832,21 +1841,21 @@ template <class K = as_objects> typename K::one softshrink(softshrink_options o,
 template <class K = as_objects> TN_USE_RESULT typename K::one softsign(site at = site()) const {
     return tn::softsign<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type sort(integer dim = -1, flag descending = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type sort(integer dim = -1, flag descending = false, site at = site()) const volatile {
     return tn::sort<K>(p_, dim, descending, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type sort(sort_options o, site at = site()) const {
     return tn::sort<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list split(integer split_size,
-    integer dim = 0, site at = site()) const {
+    integer dim = 0, site at = site()) const volatile {
     return tn::split<K>(p_, split_size, dim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list split(integer split_size,
     split_options o, site at = site()) const {
     return tn::split<K>(p_, split_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_list split_sizes, integer dim = 0, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_list split_sizes, integer dim = 0, site at = site()) const volatile {
     return tn::split_with_sizes<K>(p_, split_sizes, dim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_list split_sizes, split_with_sizes_options o, site at = site()) const {
@@ -1875,13 +1884,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(int_list d
     site at = site()) const {
     return tn::squeeze<K>(p_, dim, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(tn_generator *generator = nullptr, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(tn_generator *generator = nullptr, site at = site()) const volatile {
     return tn::standard_gamma<K>(p_, generator, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(standard_gamma_options o, site at = site()) const {
     return tn::standard_gamma<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one std(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one std(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::std<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> typename K::one std(std_options o, site at = site()) const {
@@ -1890,7 +1899,7 @@ template <class K = as_objects> typename K::one std(std_options o, site at = sit
 template <class K = as_objects> TN_USE_RESULT typename K::one stft(integer n_fft,
     integer hop_length = TN_NONE, integer win_length = TN_NONE, tensor_ref window = tensor_ref(),
     flag center = true, const char *pad_mode = "reflect", flag normalized = false,
-    flag onesided = true, site at = site()) const {
+    flag onesided = true, site at = site()) const volatile {
     return tn::stft<K>(p_, n_fft, hop_length, win_length, window, center, pad_mode, normalized,
         onesided, at);
 }
@@ -1899,7 +1908,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one stft(integer n_fft
     return tn::stft<K>(p_, n_fft, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one sub(tensor_or_number other,
-    first_option<double> alpha = 1, site at = site()) const {
+    first_option<double> alpha = 1, site at = site()) const volatile {
     return tn::sub<K>(p_, other, alpha, at);
 }
 template <class K = as_objects> typename K::one sub(tensor_or_number other, sub_options o,
@@ -1910,13 +1919,13 @@ template <class K = as_objects> typename K::one sub_(tensor_or_number other, dou
     site at = site()) const {
     return tn::sub_<K>(p_, other, alpha, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::sum<K>(p_, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one sum(sum_options o, site at = site()) const {
     return tn::sum<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_U_S_V>::type svd(flag some = true, flag compute_uv = true, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_U_S_V>::type svd(flag some = true, flag compute_uv = true, site at = site()) const volatile {
     return tn::svd<K>(p_, some, compute_uv, at);
 }
 template <class K = as_objects> typename K::template many<tn_U_S_V>::type svd(svd_options o,
@@ -1927,7 +1936,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one t(site at = site()
     return tn::t<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one take_along_dim(tensor_ref indices,
-    integer dim = TN_NONE, site at = site()) const {
+    integer dim = TN_NONE, site at = site()) const volatile {
     return tn::take_along_dim<K>(p_, indices, dim, at);
 }
 template <class K = as_objects> typename K::one take_along_dim(tensor_ref indices,
@@ -1959,7 +1968,7 @@ template <class K = as_objects> typename K::one threshold_(number threshold, num
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one to(tn_device_id device,
     tn_dtype dtype = TN_NO_DTYPE, flag non_blocking = false, flag copy = false, site at = site())
-    const {
+    const volatile {
     return tn::to<K>(p_, device, dtype, non_blocking, copy, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one to(tn_device_id device, to_options o,
@@ -1967,14 +1976,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one to(tn_device_id de
     return tn::to<K>(p_, device, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one to(tn_dtype dtype,
-    flag non_blocking = false, flag copy = false, site at = site()) const {
+    flag non_blocking = false, flag copy = false, site at = site()) const volatile {
     return tn::to<K>(p_, dtype, non_blocking, copy, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one to(tn_dtype dtype,
     to_dtype_options o, site at = site()) const {
     return tn::to<K>(p_, dtype, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type topk(integer k, integer dim = -1, flag largest = true, flag sorted = true, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_indices>::type topk(integer k, integer dim = -1, flag largest = true, flag sorted = true, site at = site()) const volatile {
     return tn::topk<K>(p_, k, dim, largest, sorted, at);
 }
 template <class K = as_objects> typename K::template many<tn_values_indices>::type topk(integer k,
@@ -1985,14 +1994,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one transpose(integer 
     site at = site()) const {
     return tn::transpose<K>(p_, dim0, dim1, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, flag upper = true, flag transpose = false, flag unitriangular = false, site at = site()) const volatile {
     return tn::triangular_solve<K>(p_, A, upper, transpose, unitriangular, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_solution_cloned_coefficient>::type triangular_solve(tensor_ref A, triangular_solve_options o, site at = site()) const {
     return tn::triangular_solve<K>(p_, A, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one tril(integer diagonal = 0,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::tril<K>(p_, diagonal, at);
 }
 template <class K = as_objects> typename K::one tril(tril_options o, site at = site()) const {
@@ -2003,7 +2012,7 @@ template <class K = as_objects> typename K::one tril_(integer diagonal = 0, site
     return tn::tril_<K>(p_, diagonal, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one triu(integer diagonal = 0,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::triu<K>(p_, diagonal, at);
 }
 template <class K = as_objects> typename K::one triu(triu_options o, site at = site()) const {
@@ -2020,7 +2029,7 @@ template <class K = as_objects> typename K::one trunc_(site at = site()) const {
     return tn::trunc_<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list unbind(integer dim = 0,
-    site at = site()) const {
+    site at = site()) const volatile {
     return tn::unbind<K>(p_, dim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::list unbind(unbind_options o,
@@ -2043,13 +2052,13 @@ template <class K = as_objects> TN_USE_RESULT typename K::one unsqueeze(integer 
     site at = site()) const {
     return tn::unsqueeze<K>(p_, dim, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one var(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one var(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::var<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> typename K::one var(var_options o, site at = site()) const {
     return tn::var<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::var_mean<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(var_mean_options o, site at = site()) const {
@@ -2081,7 +2090,7 @@ template <class K = as_objects> typename K::one xlogy_(tensor_or_number other, s
 template <class K = as_objects> typename K::one zero_(site at = site()) const {
     return tn::zero_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one zeros_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one zeros_like(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) const volatile {
     return tn::zeros_like<K>(p_, dtype, device, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one zeros_like(zeros_like_options o,

@@ -23,7 +23,7 @@ template <class K = as_objects> inline typename K::one acos(tensor_ref self, out
 template <class K = as_objects> inline typename K::one acos_(tensor_ref self, site at = site()) {
     return K::write(tn_acos_inplace_at, at, {nullptr, self.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool1d(tensor_ref self, int_list output_size, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_avg_pool1d(tensor_ref self, size_list output_size, site at = site()) {
     return K::call(tn_adaptive_avg_pool1d_at, at, {self.value, output_size.value});
 }
 template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tensor_ref self,
@@ -42,7 +42,7 @@ struct adaptive_max_pool1d_options {
     typedef adaptive_max_pool1d_options self_;
     TNI_OPTION(tn_result_indices, out, tn_result_indices())
 };
-template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool1d(tensor_ref self, int_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) {
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool1d(tensor_ref self, size_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) {
     return K::call(tn_adaptive_max_pool1d_at, at, {o.out, self.value, output_size.value}, o.out);
 }
 typedef adaptive_max_pool1d_options adaptive_max_pool2d_options;
@@ -374,19 +374,19 @@ template <class K = as_objects> inline typename K::one atan2_(tensor_ref self, t
 }
 struct avg_pool1d_options {
     typedef avg_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
     TNI_OPTION(flag, ceil_mode, false)
     TNI_OPTION(flag, count_include_pad, true)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
-    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
+    size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
     flag ceil_mode = false, flag count_include_pad = true, site at = site()) {
     return K::call(tn_avg_pool1d_at, at, {stride.value, padding.value, ceil_mode.value,
         count_include_pad.value, self.value, kernel_size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
-    int_list kernel_size, avg_pool1d_options o, site at = site()) {
+    size_list kernel_size, avg_pool1d_options o, site at = site()) {
     return K::call(tn_avg_pool1d_at, at, {o.stride.value, o.padding.value, o.ceil_mode.value,
         o.count_include_pad.value, self.value, kernel_size.value});
 }
@@ -872,14 +872,14 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one contiguous(
 struct conv1d_options {
     typedef conv1d_options self_;
     TNI_OPTION(tensor_ref, bias, tensor_ref())
-    TNI_OPTION(kept_int_list, stride, {1})
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(integer, groups, 1)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tensor_ref input,
-    tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1},
-    int_list padding = {0}, int_list dilation = {1}, integer groups = 1, site at = site()) {
+    tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1},
+    size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv1d_at, at, {bias.value, stride.value, padding.value, dilation.value,
         groups.value, input.value, weight.value});
 }
@@ -984,13 +984,13 @@ template <class K = as_objects> inline typename K::one conv_tbc(tensor_ref self,
 struct conv_transpose1d_options {
     typedef conv_transpose1d_options self_;
     TNI_OPTION(tensor_ref, bias, tensor_ref())
-    TNI_OPTION(kept_int_list, stride, {1})
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
     TNI_OPTION(integer, groups, 1)
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, dilation, {1})
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0}, integer groups = 1, int_list dilation = {1}, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose1d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
     return K::call(tn_conv_transpose1d_at, at, {bias.value, stride.value, padding.value,
         output_padding.value, groups.value, dilation.value, input.value, weight.value});
 }
@@ -998,15 +998,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transp
     return K::call(tn_conv_transpose1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
         o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
 }
-struct conv_transpose2d_options {
-    typedef conv_transpose2d_options self_;
-    TNI_OPTION(tensor_ref, bias, tensor_ref())
-    TNI_OPTION(kept_size_list, stride, {1})
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_size_list, output_padding, {0})
-    TNI_OPTION(integer, groups, 1)
-    TNI_OPTION(kept_size_list, dilation, {1})
-};
+typedef conv_transpose1d_options conv_transpose2d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose2d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
     return K::call(tn_conv_transpose2d_at, at, {bias.value, stride.value, padding.value,
         output_padding.value, groups.value, dilation.value, input.value, weight.value});
@@ -1015,7 +1007,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transp
     return K::call(tn_conv_transpose2d_at, at, {o.bias.value, o.stride.value, o.padding.value,
         o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
 }
-typedef conv_transpose2d_options conv_transpose3d_options;
+typedef conv_transpose1d_options conv_transpose3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0}, integer groups = 1, size_list dilation = {1}, site at = site()) {
     return K::call(tn_conv_transpose3d_at, at, {bias.value, stride.value, padding.value,
         output_padding.value, groups.value, dilation.value, input.value, weight.value});
@@ -1576,12 +1568,12 @@ namespace fft {
 struct fft2_options {
     typedef fft2_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, s, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, s, int_list(tn_no_dims()))
     TNI_OPTION(kept_int_list, dim, {-2, -1})
     TNI_OPTION(const char *, norm, nullptr)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one fft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_fft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1613,12 +1605,12 @@ namespace fft {
 struct fftn_options {
     typedef fftn_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, s, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, s, int_list(tn_no_dims()))
     TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(const char *, norm, nullptr)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one fftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_fftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1657,7 +1649,7 @@ template <class K = as_objects> inline typename K::one hfft(tensor_ref self, hff
 namespace fft {
 typedef fft2_options hfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one hfft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_hfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1670,7 +1662,7 @@ template <class K = as_objects> inline typename K::one hfft2(tensor_ref self, hf
 namespace fft {
 typedef fftn_options hfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one hfftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_hfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1695,7 +1687,7 @@ template <class K = as_objects> inline typename K::one ifft(tensor_ref self, iff
 namespace fft {
 typedef fft2_options ifft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ifft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_ifft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1708,7 +1700,7 @@ template <class K = as_objects> inline typename K::one ifft2(tensor_ref self, if
 namespace fft {
 typedef fftn_options ifftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_ifftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1744,7 +1736,7 @@ template <class K = as_objects> inline typename K::one ihfft(tensor_ref self, ih
 namespace fft {
 typedef fft2_options ihfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_ihfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1757,7 +1749,7 @@ template <class K = as_objects> inline typename K::one ihfft2(tensor_ref self, i
 namespace fft {
 typedef fftn_options ihfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_ihfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1782,7 +1774,7 @@ template <class K = as_objects> inline typename K::one irfft(tensor_ref self, ir
 namespace fft {
 typedef fft2_options irfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one irfft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_irfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1795,7 +1787,7 @@ template <class K = as_objects> inline typename K::one irfft2(tensor_ref self, i
 namespace fft {
 typedef fftn_options irfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one irfftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_irfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1820,7 +1812,7 @@ template <class K = as_objects> inline typename K::one rfft(tensor_ref self, rff
 namespace fft {
 typedef fft2_options rfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rfft2(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_rfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -1845,7 +1837,7 @@ template <class K = as_objects> inline typename K::one rfftfreq(integer n, rfftf
 namespace fft {
 typedef fftn_options rfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rfftn(tensor_ref self,
-    int_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_rfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
@@ -3446,25 +3438,21 @@ template <class K = as_objects> inline typename K::one logsumexp(tensor_ref self
 }
 struct lp_pool1d_options {
     typedef lp_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
     TNI_OPTION(flag, ceil_mode, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
-    double norm_type, int_list kernel_size, int_list stride = int_list(tn_no_dims()),
+    double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
     flag ceil_mode = false, site at = site()) {
     return K::call(tn_lp_pool1d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
-    double norm_type, int_list kernel_size, lp_pool1d_options o, site at = site()) {
+    double norm_type, size_list kernel_size, lp_pool1d_options o, site at = site()) {
     return K::call(tn_lp_pool1d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
-struct lp_pool2d_options {
-    typedef lp_pool2d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(flag, ceil_mode, false)
-};
+typedef lp_pool1d_options lp_pool2d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
     double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
     flag ceil_mode = false, site at = site()) {
@@ -3476,7 +3464,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(t
     return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
-typedef lp_pool2d_options lp_pool3d_options;
+typedef lp_pool1d_options lp_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(tensor_ref input,
     double norm_type, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
     flag ceil_mode = false, site at = site()) {
@@ -3581,35 +3569,35 @@ template <class K = as_objects> inline typename K::one (max)(tensor_ref self, te
 }
 struct max_pool1d_options {
     typedef max_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(flag, ceil_mode, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
-    int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0},
-    int_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+    size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+    size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool1d_at, at, {stride.value, padding.value, dilation.value,
         ceil_mode.value, self.value, kernel_size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
-    int_list kernel_size, max_pool1d_options o, site at = site()) {
+    size_list kernel_size, max_pool1d_options o, site at = site()) {
     return K::call(tn_max_pool1d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
         o.ceil_mode.value, self.value, kernel_size.value});
 }
 struct max_pool1d_with_indices_options {
     typedef max_pool1d_with_indices_options self_;
     TNI_OPTION(tn_result_indices, out, tn_result_indices())
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(flag, ceil_mode, false)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, int_list kernel_size, int_list stride = int_list(tn_no_dims()), int_list padding = {0}, int_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool1d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, int_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
+template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, size_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
     return K::call(tn_max_pool1d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
         o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
 }
@@ -3655,14 +3643,7 @@ template <class K = as_objects> inline typename K::one max_pool2d_pick(tensor_re
     return K::call(tn_max_pool2d_pick_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.ceil_mode.value, self.value, indices.value, kernel_size.value}, o.out);
 }
-struct max_pool2d_with_indices_options {
-    typedef max_pool2d_with_indices_options self_;
-    TNI_OPTION(tn_result_indices, out, tn_result_indices())
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_size_list, dilation, {1})
-    TNI_OPTION(flag, ceil_mode, false)
-};
+typedef max_pool1d_with_indices_options max_pool2d_with_indices_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool2d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
@@ -3671,13 +3652,7 @@ template <class K = as_objects> inline typename K::template many<tn_result_indic
     return K::call(tn_max_pool2d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
         o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
 }
-struct max_pool3d_options {
-    typedef max_pool3d_options self_;
-    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_size_list, dilation, {1})
-    TNI_OPTION(flag, ceil_mode, false)
-};
+typedef max_pool1d_options max_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
     size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0},
     size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
@@ -3689,7 +3664,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(
     return K::call(tn_max_pool3d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
         o.ceil_mode.value, self.value, kernel_size.value});
 }
-typedef max_pool2d_with_indices_options max_pool3d_with_indices_options;
+typedef max_pool1d_with_indices_options max_pool3d_with_indices_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool3d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
@@ -3700,27 +3675,22 @@ template <class K = as_objects> inline typename K::template many<tn_result_indic
 }
 struct max_unpool1d_options {
     typedef max_unpool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
-};
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
-    tensor_ref indices, int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-    int_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
-    return K::call(tn_max_unpool1d_at, at, {stride.value, padding.value, output_size.value,
-        input.value, indices.value, kernel_size.value});
-}
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
-    tensor_ref indices, int_list kernel_size, max_unpool1d_options o, site at = site()) {
-    return K::call(tn_max_unpool1d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
-        input.value, indices.value, kernel_size.value});
-}
-struct max_unpool2d_options {
-    typedef max_unpool2d_options self_;
     TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
     TNI_OPTION(kept_size_list, padding, {0})
     TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
 };
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
+    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    return K::call(tn_max_unpool1d_at, at, {stride.value, padding.value, output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
+    tensor_ref indices, size_list kernel_size, max_unpool1d_options o, site at = site()) {
+    return K::call(tn_max_unpool1d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
+        input.value, indices.value, kernel_size.value});
+}
+typedef max_unpool1d_options max_unpool2d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2d(tensor_ref input,
     tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
     size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
@@ -3732,7 +3702,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2
     return K::call(tn_max_unpool2d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
         input.value, indices.value, kernel_size.value});
 }
-typedef max_unpool2d_options max_unpool3d_options;
+typedef max_unpool1d_options max_unpool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool3d(tensor_ref input,
     tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
     size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {

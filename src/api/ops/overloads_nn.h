@@ -20,7 +20,7 @@ namespace nn {
 namespace rows {
 template <class K> class relu : public detail::module_of<K, tn_nn_relu_self> {
   public:
-    explicit relu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit relu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_relu_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_relu_at(at.file, at.line, &a));
@@ -49,8 +49,9 @@ namespace nn {
 namespace rows {
 template <class K> class leaky_relu : public detail::module_of<K, tn_nn_leaky_relu_self> {
   public:
-    explicit leaky_relu(first_option<double> negative_slope = 0.01, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit leaky_relu(first_option<double> negative_slope = 0.01,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_leaky_relu_args a = {negative_slope.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_leaky_relu_at(at.file, at.line, &a));
     }
@@ -78,8 +79,8 @@ namespace nn {
 namespace rows {
 template <class K> class prelu : public detail::module_of<K, tn_nn_prelu_self> {
   public:
-    explicit prelu(integer num_parameters = 1, double init = 0.25, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit prelu(integer num_parameters = 1, double init = 0.25,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_prelu_args a = {num_parameters.value, init, dtype, device, 0};
         this->made(tn_nn_prelu_at(at.file, at.line, &a));
     }
@@ -107,8 +108,8 @@ namespace nn {
 namespace rows {
 template <class K> class gelu : public detail::module_of<K, tn_nn_gelu_self> {
   public:
-    explicit gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit gelu(tn_approximate approximate = TN_APPROXIMATE_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_gelu_args a = {approximate, dtype, device, 0};
         this->made(tn_nn_gelu_at(at.file, at.line, &a));
     }
@@ -135,7 +136,7 @@ namespace nn {
 namespace rows {
 template <class K> class silu : public detail::module_of<K, tn_nn_silu_self> {
   public:
-    explicit silu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit silu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_silu_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_silu_at(at.file, at.line, &a));
@@ -162,8 +163,8 @@ namespace nn {
 namespace rows {
 template <class K> class sigmoid : public detail::module_of<K, tn_nn_sigmoid_self> {
   public:
-    explicit sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit sigmoid(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_sigmoid_args a = {dtype, device, 0};
         this->made(tn_nn_sigmoid_at(at.file, at.line, &a));
     }
@@ -189,8 +190,8 @@ namespace nn {
 namespace rows {
 template <class K> class tanh : public detail::module_of<K, tn_nn_tanh_self> {
   public:
-    explicit tanh(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit tanh(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_tanh_args a = {dtype, device, 0};
         this->made(tn_nn_tanh_at(at.file, at.line, &a));
     }
@@ -218,8 +219,9 @@ namespace nn {
 namespace rows {
 template <class K> class softplus : public detail::module_of<K, tn_nn_softplus_self> {
   public:
-    explicit softplus(first_option<double> beta = 1, double threshold = 20,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit softplus(first_option<double> beta = 1,
+        double threshold = 20, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_softplus_args a = {beta.value, threshold, dtype, device, 0};
         this->made(tn_nn_softplus_at(at.file, at.line, &a));
     }
@@ -245,8 +247,8 @@ namespace nn {
 namespace rows {
 template <class K> class softsign : public detail::module_of<K, tn_nn_softsign_self> {
   public:
-    explicit softsign(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit softsign(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_softsign_args a = {dtype, device, 0};
         this->made(tn_nn_softsign_at(at.file, at.line, &a));
     }
@@ -274,7 +276,7 @@ namespace nn {
 namespace rows {
 template <class K> class elu : public detail::module_of<K, tn_nn_elu_self> {
   public:
-    explicit elu(first_option<double> alpha = 1, flag inplace = false,
+    template <class Z = void> explicit elu(first_option<double> alpha = 1, flag inplace = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_elu_args a = {alpha.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_elu_at(at.file, at.line, &a));
@@ -303,7 +305,7 @@ namespace nn {
 namespace rows {
 template <class K> class celu : public detail::module_of<K, tn_nn_celu_self> {
   public:
-    explicit celu(first_option<double> alpha = 1, flag inplace = false,
+    template <class Z = void> explicit celu(first_option<double> alpha = 1, flag inplace = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_celu_args a = {alpha.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_celu_at(at.file, at.line, &a));
@@ -331,7 +333,7 @@ namespace nn {
 namespace rows {
 template <class K> class selu : public detail::module_of<K, tn_nn_selu_self> {
   public:
-    explicit selu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit selu(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_selu_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_selu_at(at.file, at.line, &a));
@@ -361,9 +363,9 @@ namespace nn {
 namespace rows {
 template <class K> class rrelu : public detail::module_of<K, tn_nn_rrelu_self> {
   public:
-    explicit rrelu(first_option<double> lower = 0.125, double upper = 0.3333333333333333,
-        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit rrelu(first_option<double> lower = 0.125,
+        double upper = 0.3333333333333333, flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rrelu_args a = {lower.value, upper, inplace.value, dtype, device, 0};
         this->made(tn_nn_rrelu_at(at.file, at.line, &a));
     }
@@ -390,7 +392,7 @@ namespace nn {
 namespace rows {
 template <class K> class mish : public detail::module_of<K, tn_nn_mish_self> {
   public:
-    explicit mish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit mish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_mish_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_mish_at(at.file, at.line, &a));
@@ -417,8 +419,8 @@ namespace nn {
 namespace rows {
 template <class K> class log_sigmoid : public detail::module_of<K, tn_nn_log_sigmoid_self> {
   public:
-    explicit log_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit log_sigmoid(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_log_sigmoid_args a = {dtype, device, 0};
         this->made(tn_nn_log_sigmoid_at(at.file, at.line, &a));
     }
@@ -444,8 +446,8 @@ namespace nn {
 namespace rows {
 template <class K> class tanhshrink : public detail::module_of<K, tn_nn_tanhshrink_self> {
   public:
-    explicit tanhshrink(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit tanhshrink(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_tanhshrink_args a = {dtype, device, 0};
         this->made(tn_nn_tanhshrink_at(at.file, at.line, &a));
     }
@@ -472,7 +474,7 @@ namespace nn {
 namespace rows {
 template <class K> class glu : public detail::module_of<K, tn_nn_glu_self> {
   public:
-    explicit glu(integer dim = -1, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit glu(integer dim = -1, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_glu_args a = {dim.value, dtype, device, 0};
         this->made(tn_nn_glu_at(at.file, at.line, &a));
@@ -500,7 +502,7 @@ namespace nn {
 namespace rows {
 template <class K> class relu6 : public detail::module_of<K, tn_nn_relu6_self> {
   public:
-    explicit relu6(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit relu6(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_relu6_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_relu6_at(at.file, at.line, &a));
@@ -530,8 +532,9 @@ namespace nn {
 namespace rows {
 template <class K> class hardtanh : public detail::module_of<K, tn_nn_hardtanh_self> {
   public:
-    explicit hardtanh(first_option<double> min_val = -1, double max_val = 1, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit hardtanh(first_option<double> min_val = -1,
+        double max_val = 1, flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_hardtanh_args a = {min_val.value, max_val, inplace.value, dtype, device, 0};
         this->made(tn_nn_hardtanh_at(at.file, at.line, &a));
     }
@@ -558,8 +561,8 @@ namespace nn {
 namespace rows {
 template <class K> class hardsigmoid : public detail::module_of<K, tn_nn_hardsigmoid_self> {
   public:
-    explicit hardsigmoid(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit hardsigmoid(flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_hardsigmoid_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_hardsigmoid_at(at.file, at.line, &a));
     }
@@ -586,8 +589,8 @@ namespace nn {
 namespace rows {
 template <class K> class hardswish : public detail::module_of<K, tn_nn_hardswish_self> {
   public:
-    explicit hardswish(flag inplace = false, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit hardswish(flag inplace = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_hardswish_args a = {inplace.value, dtype, device, 0};
         this->made(tn_nn_hardswish_at(at.file, at.line, &a));
     }
@@ -614,8 +617,8 @@ namespace nn {
 namespace rows {
 template <class K> class hardshrink : public detail::module_of<K, tn_nn_hardshrink_self> {
   public:
-    explicit hardshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit hardshrink(first_option<double> lambd = 0.5,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_hardshrink_args a = {lambd.value, dtype, device, 0};
         this->made(tn_nn_hardshrink_at(at.file, at.line, &a));
     }
@@ -642,8 +645,8 @@ namespace nn {
 namespace rows {
 template <class K> class softshrink : public detail::module_of<K, tn_nn_softshrink_self> {
   public:
-    explicit softshrink(first_option<double> lambd = 0.5, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit softshrink(first_option<double> lambd = 0.5,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_softshrink_args a = {lambd.value, dtype, device, 0};
         this->made(tn_nn_softshrink_at(at.file, at.line, &a));
     }
@@ -670,8 +673,9 @@ namespace nn {
 namespace rows {
 template <class K> class threshold : public detail::module_of<K, tn_nn_threshold_self> {
   public:
-    explicit threshold(double threshold_, double value, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit threshold(double threshold_, double value,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_threshold_args a = {inplace.value, dtype, device, threshold_, value};
         this->made(tn_nn_threshold_at(at.file, at.line, &a));
     }
@@ -699,7 +703,7 @@ namespace nn {
 namespace rows {
 template <class K> class softmax : public detail::module_of<K, tn_nn_softmax_self> {
   public:
-    explicit softmax(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit softmax(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_softmax_args a = {dim.value, dtype, device, 0};
         this->made(tn_nn_softmax_at(at.file, at.line, &a));
@@ -727,8 +731,8 @@ namespace nn {
 namespace rows {
 template <class K> class log_softmax : public detail::module_of<K, tn_nn_log_softmax_self> {
   public:
-    explicit log_softmax(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit log_softmax(integer dim = TN_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_log_softmax_args a = {dim.value, dtype, device, 0};
         this->made(tn_nn_log_softmax_at(at.file, at.line, &a));
     }
@@ -755,7 +759,7 @@ namespace nn {
 namespace rows {
 template <class K> class softmin : public detail::module_of<K, tn_nn_softmin_self> {
   public:
-    explicit softmin(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit softmin(integer dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_softmin_args a = {dim.value, dtype, device, 0};
         this->made(tn_nn_softmin_at(at.file, at.line, &a));
@@ -782,8 +786,8 @@ namespace nn {
 namespace rows {
 template <class K> class softmax2d : public detail::module_of<K, tn_nn_softmax2d_self> {
   public:
-    explicit softmax2d(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit softmax2d(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_softmax2d_args a = {dtype, device, 0};
         this->made(tn_nn_softmax2d_at(at.file, at.line, &a));
     }
@@ -848,7 +852,7 @@ namespace rows {
 template <class K> class multihead_attention : public detail::module_of<K,
     tn_nn_multihead_attention_self> {
   public:
-    explicit multihead_attention(integer embed_dim, integer num_heads,
+    template <class Z = void> explicit multihead_attention(integer embed_dim, integer num_heads,
         first_option<double> dropout = 0, flag bias = true, flag batch_first = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_multihead_attention_args a = {dropout.value, bias.value, batch_first.value,
@@ -894,8 +898,8 @@ namespace nn {
 namespace rows {
 template <class K> class sequential : public detail::module_of<K, tn_nn_sequential_self> {
   public:
-    explicit sequential(modules_ref modules, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit sequential(modules_ref modules,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_sequential_args a = {dtype, device, modules.value};
         this->made(tn_nn_sequential_at(at.file, at.line, &a));
     }
@@ -922,8 +926,8 @@ namespace nn {
 namespace rows {
 template <class K> class module_list : public detail::module_of<K, tn_nn_module_list_self> {
   public:
-    explicit module_list(modules_ref modules, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit module_list(modules_ref modules,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_module_list_args a = {dtype, device, modules.value};
         this->made(tn_nn_module_list_at(at.file, at.line, &a));
     }
@@ -942,9 +946,9 @@ typedef rows::module_list<detail::as_objects> module_list;
 namespace nn {
 struct conv1d_options {
     typedef conv1d_options self_;
-    TNI_OPTION(kept_int_list, stride, {1})
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(integer, groups, 1)
     TNI_OPTION(flag, bias, true)
     TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
@@ -956,16 +960,17 @@ namespace nn {
 namespace rows {
 template <class K> class conv1d : public detail::module_of<K, tn_nn_conv1d_self> {
   public:
-    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
-        int_list stride = {1}, int_list padding = {0}, int_list dilation = {1}, integer groups = 1,
-        flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv1d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list dilation = {1}, integer groups = 1, flag bias = true,
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv1d_args a = {stride.value, padding.value, dilation.value, groups.value,
             bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
             kernel_size.value};
         this->made(tn_nn_conv1d_at(at.file, at.line, &a));
     }
-    explicit conv1d(integer in_channels, integer out_channels, int_list kernel_size,
+    explicit conv1d(integer in_channels, integer out_channels, size_list kernel_size,
         conv1d_options o, site at = site::here()) {
         const tn_nn_conv1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
             o.groups.value, o.bias.value, o.padding_mode, o.dtype, o.device, in_channels.value,
@@ -998,10 +1003,11 @@ namespace nn {
 namespace rows {
 template <class K> class conv2d : public detail::module_of<K, tn_nn_conv2d_self> {
   public:
-    explicit conv2d(integer in_channels, integer out_channels, size_list kernel_size,
-        size_list stride = {1}, size_list padding = {0}, size_list dilation = {1},
-        integer groups = 1, flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv2d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list dilation = {1}, integer groups = 1, flag bias = true,
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups.value,
             bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
             kernel_size.value};
@@ -1040,10 +1046,11 @@ namespace nn {
 namespace rows {
 template <class K> class conv3d : public detail::module_of<K, tn_nn_conv3d_self> {
   public:
-    explicit conv3d(integer in_channels, integer out_channels, size_list kernel_size,
-        size_list stride = {1}, size_list padding = {0}, size_list dilation = {1},
-        integer groups = 1, flag bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv3d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list dilation = {1}, integer groups = 1, flag bias = true,
+        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv3d_args a = {stride.value, padding.value, dilation.value, groups.value,
             bias.value, padding_mode, dtype, device, in_channels.value, out_channels.value,
             kernel_size.value};
@@ -1068,12 +1075,12 @@ typedef rows::conv3d<detail::as_objects> conv3d;
 namespace nn {
 struct conv_transpose1d_options {
     typedef conv_transpose1d_options self_;
-    TNI_OPTION(kept_int_list, stride, {1})
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, output_padding, {0})
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, output_padding, {0})
     TNI_OPTION(integer, groups, 1)
     TNI_OPTION(flag, bias, true)
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(tn_padding_mode, padding_mode, TN_PADDING_MODE_ZEROS)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
@@ -1099,17 +1106,17 @@ namespace rows {
 template <class K> class conv_transpose1d : public detail::module_of<K,
     tn_nn_conv_transpose1d_self> {
   public:
-    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
-        int_list stride = {1}, int_list padding = {0}, int_list output_padding = {0},
-        integer groups = 1, flag bias = true, int_list dilation = {1},
-        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv_transpose1d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list output_padding = {0}, integer groups = 1, flag bias = true,
+        size_list dilation = {1}, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv_transpose1d_args a = {stride.value, padding.value, output_padding.value,
             groups.value, bias.value, dilation.value, padding_mode, dtype, device,
             in_channels.value, out_channels.value, kernel_size.value};
         this->made(tn_nn_conv_transpose1d_at(at.file, at.line, &a));
     }
-    explicit conv_transpose1d(integer in_channels, integer out_channels, int_list kernel_size,
+    explicit conv_transpose1d(integer in_channels, integer out_channels, size_list kernel_size,
         conv_transpose1d_options o, site at = site::here()) {
         const tn_nn_conv_transpose1d_args a = {o.stride.value, o.padding.value,
             o.output_padding.value, o.groups.value, o.bias.value, o.dilation.value, o.padding_mode,
@@ -1169,11 +1176,11 @@ namespace rows {
 template <class K> class conv_transpose2d : public detail::module_of<K,
     tn_nn_conv_transpose2d_self> {
   public:
-    explicit conv_transpose2d(integer in_channels, integer out_channels, size_list kernel_size,
-        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
-        integer groups = 1, flag bias = true, size_list dilation = {1},
-        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv_transpose2d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list output_padding = {0}, integer groups = 1, flag bias = true,
+        size_list dilation = {1}, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv_transpose2d_args a = {stride.value, padding.value, output_padding.value,
             groups.value, bias.value, dilation.value, padding_mode, dtype, device,
             in_channels.value, out_channels.value, kernel_size.value};
@@ -1239,11 +1246,11 @@ namespace rows {
 template <class K> class conv_transpose3d : public detail::module_of<K,
     tn_nn_conv_transpose3d_self> {
   public:
-    explicit conv_transpose3d(integer in_channels, integer out_channels, size_list kernel_size,
-        size_list stride = {1}, size_list padding = {0}, size_list output_padding = {0},
-        integer groups = 1, flag bias = true, size_list dilation = {1},
-        tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit conv_transpose3d(integer in_channels, integer out_channels,
+        size_list kernel_size, size_list stride = {1}, size_list padding = {0},
+        size_list output_padding = {0}, integer groups = 1, flag bias = true,
+        size_list dilation = {1}, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_conv_transpose3d_args a = {stride.value, padding.value, output_padding.value,
             groups.value, bias.value, dilation.value, padding_mode, dtype, device,
             in_channels.value, out_channels.value, kernel_size.value};
@@ -1295,8 +1302,8 @@ namespace rows {
 template <class K> class cosine_similarity : public detail::module_of<K,
     tn_nn_cosine_similarity_self> {
   public:
-    explicit cosine_similarity(integer dim = 1, double eps = 1e-08, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit cosine_similarity(integer dim = 1, double eps = 1e-08,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_cosine_similarity_args a = {dim.value, eps, dtype, device, 0};
         this->made(tn_nn_cosine_similarity_at(at.file, at.line, &a));
     }
@@ -1335,9 +1342,9 @@ namespace rows {
 template <class K> class pairwise_distance : public detail::module_of<K,
     tn_nn_pairwise_distance_self> {
   public:
-    explicit pairwise_distance(first_option<double> p = 2, double eps = 1e-06,
-        flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit pairwise_distance(first_option<double> p = 2,
+        double eps = 1e-06, flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_pairwise_distance_args a = {p.value, eps, keepdim.value, dtype, device, 0};
         this->made(tn_nn_pairwise_distance_at(at.file, at.line, &a));
     }
@@ -1369,9 +1376,9 @@ namespace nn {
 namespace rows {
 template <class K> class unfold : public detail::module_of<K, tn_nn_unfold_self> {
   public:
-    explicit unfold(size_list kernel_size, size_list dilation = {1}, size_list padding = {0},
-        size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit unfold(size_list kernel_size, size_list dilation = {1},
+        size_list padding = {0}, size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_unfold_args a = {dilation.value, padding.value, stride.value, dtype, device,
             kernel_size.value};
         this->made(tn_nn_unfold_at(at.file, at.line, &a));
@@ -1404,9 +1411,9 @@ namespace nn {
 namespace rows {
 template <class K> class fold : public detail::module_of<K, tn_nn_fold_self> {
   public:
-    explicit fold(size_list output_size, size_list kernel_size, size_list dilation = {1},
-        size_list padding = {0}, size_list stride = {1}, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit fold(size_list output_size, size_list kernel_size,
+        size_list dilation = {1}, size_list padding = {0}, size_list stride = {1},
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_fold_args a = {dilation.value, padding.value, stride.value, dtype, device,
             output_size.value, kernel_size.value};
         this->made(tn_nn_fold_at(at.file, at.line, &a));
@@ -1436,8 +1443,9 @@ namespace nn {
 namespace rows {
 template <class K> class linear : public detail::module_of<K, tn_nn_linear_self> {
   public:
-    explicit linear(integer in_features, integer out_features, flag bias = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit linear(integer in_features, integer out_features,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_linear_args a = {bias.value, dtype, device, in_features.value,
             out_features.value};
         this->made(tn_nn_linear_at(at.file, at.line, &a));
@@ -1475,9 +1483,9 @@ namespace nn {
 namespace rows {
 template <class K> class bilinear : public detail::module_of<K, tn_nn_bilinear_self> {
   public:
-    explicit bilinear(integer in1_features, integer in2_features, integer out_features,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit bilinear(integer in1_features, integer in2_features,
+        integer out_features, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_bilinear_args a = {bias.value, dtype, device, in1_features.value,
             in2_features.value, out_features.value};
         this->made(tn_nn_bilinear_at(at.file, at.line, &a));
@@ -1513,7 +1521,7 @@ namespace nn {
 namespace rows {
 template <class K> class embedding : public detail::module_of<K, tn_nn_embedding_self> {
   public:
-    explicit embedding(integer num_embeddings, integer embedding_dim,
+    template <class Z = void> explicit embedding(integer num_embeddings, integer embedding_dim,
         integer padding_idx = TN_NONE, flag scale_grad_by_freq = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, dtype, device,
@@ -1567,7 +1575,7 @@ namespace nn {
 namespace rows {
 template <class K> class embedding_bag : public detail::module_of<K, tn_nn_embedding_bag_self> {
   public:
-    explicit embedding_bag(integer num_embeddings, integer embedding_dim,
+    template <class Z = void> explicit embedding_bag(integer num_embeddings, integer embedding_dim,
         flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN,
         flag include_last_offset = false, integer padding_idx = TN_NONE,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
@@ -1614,7 +1622,7 @@ namespace nn {
 namespace rows {
 template <class K> class dropout : public detail::module_of<K, tn_nn_dropout_self> {
   public:
-    explicit dropout(first_option<double> p = 0.5, flag inplace = false,
+    template <class Z = void> explicit dropout(first_option<double> p = 0.5, flag inplace = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_dropout_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_dropout_at(at.file, at.line, &a));
@@ -1643,8 +1651,9 @@ namespace nn {
 namespace rows {
 template <class K> class dropout1d : public detail::module_of<K, tn_nn_dropout1d_self> {
   public:
-    explicit dropout1d(first_option<double> p = 0.5, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit dropout1d(first_option<double> p = 0.5,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_dropout1d_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_dropout1d_at(at.file, at.line, &a));
     }
@@ -1672,8 +1681,9 @@ namespace nn {
 namespace rows {
 template <class K> class dropout2d : public detail::module_of<K, tn_nn_dropout2d_self> {
   public:
-    explicit dropout2d(first_option<double> p = 0.5, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit dropout2d(first_option<double> p = 0.5,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_dropout2d_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_dropout2d_at(at.file, at.line, &a));
     }
@@ -1701,8 +1711,9 @@ namespace nn {
 namespace rows {
 template <class K> class dropout3d : public detail::module_of<K, tn_nn_dropout3d_self> {
   public:
-    explicit dropout3d(first_option<double> p = 0.5, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit dropout3d(first_option<double> p = 0.5,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_dropout3d_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_dropout3d_at(at.file, at.line, &a));
     }
@@ -1730,8 +1741,9 @@ namespace nn {
 namespace rows {
 template <class K> class alpha_dropout : public detail::module_of<K, tn_nn_alpha_dropout_self> {
   public:
-    explicit alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit alpha_dropout(first_option<double> p = 0.5,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_alpha_dropout_at(at.file, at.line, &a));
     }
@@ -1760,8 +1772,9 @@ namespace rows {
 template <class K> class feature_alpha_dropout : public detail::module_of<K,
     tn_nn_feature_alpha_dropout_self> {
   public:
-    explicit feature_alpha_dropout(first_option<double> p = 0.5, flag inplace = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit feature_alpha_dropout(first_option<double> p = 0.5,
+        flag inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_feature_alpha_dropout_args a = {p.value, inplace.value, dtype, device, 0};
         this->made(tn_nn_feature_alpha_dropout_at(at.file, at.line, &a));
     }
@@ -1787,8 +1800,8 @@ namespace nn {
 namespace rows {
 template <class K> class identity : public detail::module_of<K, tn_nn_identity_self> {
   public:
-    explicit identity(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit identity(tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_identity_args a = {dtype, device, 0};
         this->made(tn_nn_identity_at(at.file, at.line, &a));
     }
@@ -1816,8 +1829,8 @@ namespace nn {
 namespace rows {
 template <class K> class flatten : public detail::module_of<K, tn_nn_flatten_self> {
   public:
-    explicit flatten(integer start_dim = 1, integer end_dim = -1, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit flatten(integer start_dim = 1, integer end_dim = -1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_flatten_args a = {start_dim.value, end_dim.value, dtype, device, 0};
         this->made(tn_nn_flatten_at(at.file, at.line, &a));
     }
@@ -1853,9 +1866,10 @@ namespace rows {
 template <class K> class cross_entropy_loss : public detail::module_of<K,
     tn_nn_cross_entropy_loss_self> {
   public:
-    explicit cross_entropy_loss(tensor_ref weight = tensor_ref(), integer ignore_index = -100,
-        tn_reduction reduction = TN_REDUCTION_MEAN, double label_smoothing = 0,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit cross_entropy_loss(tensor_ref weight = tensor_ref(),
+        integer ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+        double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_cross_entropy_loss_args a = {weight.value, ignore_index.value, reduction,
             label_smoothing, dtype, device, 0};
         this->made(tn_nn_cross_entropy_loss_at(at.file, at.line, &a));
@@ -1896,9 +1910,9 @@ namespace nn {
 namespace rows {
 template <class K> class nll_loss : public detail::module_of<K, tn_nn_nll_loss_self> {
   public:
-    explicit nll_loss(tensor_ref weight = tensor_ref(), integer ignore_index = -100,
-        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit nll_loss(tensor_ref weight = tensor_ref(),
+        integer ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_nll_loss_args a = {weight.value, ignore_index.value, reduction, dtype, device,
             0};
         this->made(tn_nn_nll_loss_at(at.file, at.line, &a));
@@ -1937,8 +1951,8 @@ namespace nn {
 namespace rows {
 template <class K> class mse_loss : public detail::module_of<K, tn_nn_mse_loss_self> {
   public:
-    explicit mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
         this->made(tn_nn_mse_loss_at(at.file, at.line, &a));
     }
@@ -1974,8 +1988,8 @@ namespace nn {
 namespace rows {
 template <class K> class l1_loss : public detail::module_of<K, tn_nn_l1_loss_self> {
   public:
-    explicit l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
         this->made(tn_nn_l1_loss_at(at.file, at.line, &a));
     }
@@ -2012,8 +2026,9 @@ namespace nn {
 namespace rows {
 template <class K> class smooth_l1_loss : public detail::module_of<K, tn_nn_smooth_l1_loss_self> {
   public:
-    explicit smooth_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double beta = 1,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit smooth_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        double beta = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_smooth_l1_loss_args a = {reduction, beta, dtype, device, 0};
         this->made(tn_nn_smooth_l1_loss_at(at.file, at.line, &a));
     }
@@ -2050,8 +2065,9 @@ namespace nn {
 namespace rows {
 template <class K> class huber_loss : public detail::module_of<K, tn_nn_huber_loss_self> {
   public:
-    explicit huber_loss(tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit huber_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+        double delta = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_huber_loss_args a = {reduction, delta, dtype, device, 0};
         this->made(tn_nn_huber_loss_at(at.file, at.line, &a));
     }
@@ -2088,9 +2104,7 @@ namespace nn {
 namespace rows {
 template <class K> class kl_div_loss : public detail::module_of<K, tn_nn_kl_div_loss_self> {
   public:
-    explicit kl_div_loss(tn_batch_reduction reduction = TN_BATCH_REDUCTION_MEAN,
-        flag log_target = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit kl_div_loss(tn_batch_reduction reduction = TN_BATCH_REDUCTION_MEAN, flag log_target = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_kl_div_loss_args a = {reduction, log_target.value, dtype, device, 0};
         this->made(tn_nn_kl_div_loss_at(at.file, at.line, &a));
     }
@@ -2127,8 +2141,9 @@ namespace nn {
 namespace rows {
 template <class K> class bce_loss : public detail::module_of<K, tn_nn_bce_loss_self> {
   public:
-    explicit bce_loss(tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit bce_loss(tensor_ref weight = tensor_ref(),
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_bce_loss_args a = {weight.value, reduction, dtype, device, 0};
         this->made(tn_nn_bce_loss_at(at.file, at.line, &a));
     }
@@ -2167,7 +2182,7 @@ namespace rows {
 template <class K> class bce_with_logits_loss : public detail::module_of<K,
     tn_nn_bce_with_logits_loss_self> {
   public:
-    explicit bce_with_logits_loss(tensor_ref weight = tensor_ref(),
+    template <class Z = void> explicit bce_with_logits_loss(tensor_ref weight = tensor_ref(),
         tn_reduction reduction = TN_REDUCTION_MEAN, tensor_ref pos_weight = tensor_ref(),
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_bce_with_logits_loss_args a = {weight.value, reduction, pos_weight.value,
@@ -2213,7 +2228,7 @@ namespace rows {
 template <class K> class margin_ranking_loss : public detail::module_of<K,
     tn_nn_margin_ranking_loss_self> {
   public:
-    explicit margin_ranking_loss(first_option<double> margin = 0,
+    template <class Z = void> explicit margin_ranking_loss(first_option<double> margin = 0,
         tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_margin_ranking_loss_args a = {margin.value, reduction, dtype, device, 0};
@@ -2254,7 +2269,7 @@ namespace rows {
 template <class K> class hinge_embedding_loss : public detail::module_of<K,
     tn_nn_hinge_embedding_loss_self> {
   public:
-    explicit hinge_embedding_loss(first_option<double> margin = 1,
+    template <class Z = void> explicit hinge_embedding_loss(first_option<double> margin = 1,
         tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_hinge_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
@@ -2294,7 +2309,7 @@ namespace rows {
 template <class K> class soft_margin_loss : public detail::module_of<K,
     tn_nn_soft_margin_loss_self> {
   public:
-    explicit soft_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    template <class Z = void> explicit soft_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_soft_margin_loss_args a = {reduction, dtype, device, 0};
         this->made(tn_nn_soft_margin_loss_at(at.file, at.line, &a));
@@ -2333,7 +2348,7 @@ namespace rows {
 template <class K> class cosine_embedding_loss : public detail::module_of<K,
     tn_nn_cosine_embedding_loss_self> {
   public:
-    explicit cosine_embedding_loss(first_option<double> margin = 0,
+    template <class Z = void> explicit cosine_embedding_loss(first_option<double> margin = 0,
         tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_cosine_embedding_loss_args a = {margin.value, reduction, dtype, device, 0};
@@ -2378,9 +2393,10 @@ namespace rows {
 template <class K> class triplet_margin_loss : public detail::module_of<K,
     tn_nn_triplet_margin_loss_self> {
   public:
-    explicit triplet_margin_loss(first_option<double> margin = 1, double p = 2, double eps = 1e-06,
-        flag swap = false, tn_reduction reduction = TN_REDUCTION_MEAN,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit triplet_margin_loss(first_option<double> margin = 1,
+        double p = 2, double eps = 1e-06, flag swap = false,
+        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_triplet_margin_loss_args a = {margin.value, p, eps, swap.value, reduction,
             dtype, device, 0};
         this->made(tn_nn_triplet_margin_loss_at(at.file, at.line, &a));
@@ -2424,9 +2440,9 @@ namespace rows {
 template <class K> class multi_margin_loss : public detail::module_of<K,
     tn_nn_multi_margin_loss_self> {
   public:
-    explicit multi_margin_loss(integer p = 1, double margin = 1, tensor_ref weight = tensor_ref(),
-        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit multi_margin_loss(integer p = 1, double margin = 1,
+        tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_multi_margin_loss_args a = {p.value, margin, weight.value, reduction, dtype,
             device, 0};
         this->made(tn_nn_multi_margin_loss_at(at.file, at.line, &a));
@@ -2466,8 +2482,7 @@ namespace rows {
 template <class K> class multilabel_margin_loss : public detail::module_of<K,
     tn_nn_multilabel_margin_loss_self> {
   public:
-    explicit multilabel_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit multilabel_margin_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_multilabel_margin_loss_args a = {reduction, dtype, device, 0};
         this->made(tn_nn_multilabel_margin_loss_at(at.file, at.line, &a));
     }
@@ -2506,9 +2521,7 @@ namespace rows {
 template <class K> class multilabel_soft_margin_loss : public detail::module_of<K,
     tn_nn_multilabel_soft_margin_loss_self> {
   public:
-    explicit multilabel_soft_margin_loss(tensor_ref weight = tensor_ref(),
-        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit multilabel_soft_margin_loss(tensor_ref weight = tensor_ref(), tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_multilabel_soft_margin_loss_args a = {weight.value, reduction, dtype, device,
             0};
         this->made(tn_nn_multilabel_soft_margin_loss_at(at.file, at.line, &a));
@@ -2553,9 +2566,9 @@ namespace rows {
 template <class K> class poisson_nll_loss : public detail::module_of<K,
     tn_nn_poisson_nll_loss_self> {
   public:
-    explicit poisson_nll_loss(flag log_input = true, flag full = false, double eps = 1e-08,
-        tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit poisson_nll_loss(flag log_input = true, flag full = false,
+        double eps = 1e-08, tn_reduction reduction = TN_REDUCTION_MEAN,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_poisson_nll_loss_args a = {log_input.value, full.value, eps, reduction, dtype,
             device, 0};
         this->made(tn_nn_poisson_nll_loss_at(at.file, at.line, &a));
@@ -2599,7 +2612,7 @@ namespace rows {
 template <class K> class gaussian_nll_loss : public detail::module_of<K,
     tn_nn_gaussian_nll_loss_self> {
   public:
-    explicit gaussian_nll_loss(flag full = false, double eps = 1e-06,
+    template <class Z = void> explicit gaussian_nll_loss(flag full = false, double eps = 1e-06,
         tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_gaussian_nll_loss_args a = {full.value, eps, reduction, dtype, device, 0};
@@ -2644,9 +2657,9 @@ namespace nn {
 namespace rows {
 template <class K> class ctc_loss : public detail::module_of<K, tn_nn_ctc_loss_self> {
   public:
-    explicit ctc_loss(integer blank = 0, tn_reduction reduction = TN_REDUCTION_MEAN,
-        flag zero_infinity = false, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit ctc_loss(integer blank = 0,
+        tn_reduction reduction = TN_REDUCTION_MEAN, flag zero_infinity = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_ctc_loss_args a = {blank.value, reduction, zero_infinity.value, dtype, device,
             0};
         this->made(tn_nn_ctc_loss_at(at.file, at.line, &a));
@@ -2684,10 +2697,10 @@ namespace nn {
 namespace rows {
 template <class K> class batch_norm1d : public detail::module_of<K, tn_nn_batch_norm1d_self> {
   public:
-    explicit batch_norm1d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit batch_norm1d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = true,
+        flag track_running_stats = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_batch_norm1d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_batch_norm1d_at(at.file, at.line, &a));
@@ -2726,10 +2739,10 @@ namespace nn {
 namespace rows {
 template <class K> class batch_norm2d : public detail::module_of<K, tn_nn_batch_norm2d_self> {
   public:
-    explicit batch_norm2d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit batch_norm2d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = true,
+        flag track_running_stats = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_batch_norm2d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_batch_norm2d_at(at.file, at.line, &a));
@@ -2768,10 +2781,10 @@ namespace nn {
 namespace rows {
 template <class K> class batch_norm3d : public detail::module_of<K, tn_nn_batch_norm3d_self> {
   public:
-    explicit batch_norm3d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = true, flag track_running_stats = true,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit batch_norm3d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = true,
+        flag track_running_stats = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_batch_norm3d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_batch_norm3d_at(at.file, at.line, &a));
@@ -2810,10 +2823,10 @@ namespace nn {
 namespace rows {
 template <class K> class instance_norm1d : public detail::module_of<K, tn_nn_instance_norm1d_self> {
   public:
-    explicit instance_norm1d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit instance_norm1d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = false,
+        flag track_running_stats = false, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_instance_norm1d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_instance_norm1d_at(at.file, at.line, &a));
@@ -2853,10 +2866,10 @@ namespace nn {
 namespace rows {
 template <class K> class instance_norm2d : public detail::module_of<K, tn_nn_instance_norm2d_self> {
   public:
-    explicit instance_norm2d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit instance_norm2d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = false,
+        flag track_running_stats = false, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_instance_norm2d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_instance_norm2d_at(at.file, at.line, &a));
@@ -2896,10 +2909,10 @@ namespace nn {
 namespace rows {
 template <class K> class instance_norm3d : public detail::module_of<K, tn_nn_instance_norm3d_self> {
   public:
-    explicit instance_norm3d(integer num_features, first_option<double> eps = 1e-05,
-        tn_maybe momentum = TN_SOME(0.1), flag affine = false, flag track_running_stats = false,
-        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit instance_norm3d(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = false,
+        flag track_running_stats = false, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_instance_norm3d_args a = {eps.value, momentum, affine.value,
             track_running_stats.value, bias.value, dtype, device, num_features.value};
         this->made(tn_nn_instance_norm3d_at(at.file, at.line, &a));
@@ -2937,9 +2950,9 @@ namespace nn {
 namespace rows {
 template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_norm_self> {
   public:
-    explicit layer_norm(int_list normalized_shape, first_option<double> eps = 1e-05,
-        flag elementwise_affine = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit layer_norm(int_list normalized_shape,
+        first_option<double> eps = 1e-05, flag elementwise_affine = true, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_layer_norm_args a = {eps.value, elementwise_affine.value, bias.value, dtype,
             device, normalized_shape.value};
         this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
@@ -2973,9 +2986,9 @@ namespace rows {
 template <class K> class local_response_norm : public detail::module_of<K,
     tn_nn_local_response_norm_self> {
   public:
-    explicit local_response_norm(integer size, first_option<double> alpha = 0.0001,
-        double beta = 0.75, double k = 1, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit local_response_norm(integer size,
+        first_option<double> alpha = 0.0001, double beta = 0.75, double k = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_local_response_norm_args a = {alpha.value, beta, k, dtype, device, size.value};
         this->made(tn_nn_local_response_norm_at(at.file, at.line, &a));
     }
@@ -3006,9 +3019,9 @@ namespace nn {
 namespace rows {
 template <class K> class cross_map_lrn2d : public detail::module_of<K, tn_nn_cross_map_lrn2d_self> {
   public:
-    explicit cross_map_lrn2d(integer size, first_option<double> alpha = 0.0001, double beta = 0.75,
-        double k = 1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit cross_map_lrn2d(integer size,
+        first_option<double> alpha = 0.0001, double beta = 0.75, double k = 1,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_cross_map_lrn2d_args a = {alpha.value, beta, k, dtype, device, size.value};
         this->made(tn_nn_cross_map_lrn2d_at(at.file, at.line, &a));
     }
@@ -3037,9 +3050,9 @@ namespace nn {
 namespace rows {
 template <class K> class group_norm : public detail::module_of<K, tn_nn_group_norm_self> {
   public:
-    explicit group_norm(integer num_groups, integer num_channels, first_option<double> eps = 1e-05,
-        flag affine = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit group_norm(integer num_groups, integer num_channels,
+        first_option<double> eps = 1e-05, flag affine = true, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_group_norm_args a = {eps.value, affine.value, bias.value, dtype, device,
             num_groups.value, num_channels.value};
         this->made(tn_nn_group_norm_at(at.file, at.line, &a));
@@ -3072,8 +3085,8 @@ namespace nn {
 namespace rows {
 template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
   public:
-    explicit rms_norm(int_list normalized_shape, tn_maybe eps = TN_NO_FLOAT,
-        flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit rms_norm(int_list normalized_shape,
+        tn_maybe eps = TN_NO_FLOAT, flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rms_norm_args a = {eps, elementwise_affine.value, dtype, device,
             normalized_shape.value};
@@ -3103,8 +3116,8 @@ namespace nn {
 namespace rows {
 template <class K> class constant_pad1d : public detail::module_of<K, tn_nn_constant_pad1d_self> {
   public:
-    explicit constant_pad1d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit constant_pad1d(size_list padding, double value,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_constant_pad1d_args a = {dtype, device, padding.value, value};
         this->made(tn_nn_constant_pad1d_at(at.file, at.line, &a));
     }
@@ -3131,8 +3144,8 @@ namespace nn {
 namespace rows {
 template <class K> class constant_pad2d : public detail::module_of<K, tn_nn_constant_pad2d_self> {
   public:
-    explicit constant_pad2d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit constant_pad2d(size_list padding, double value,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_constant_pad2d_args a = {dtype, device, padding.value, value};
         this->made(tn_nn_constant_pad2d_at(at.file, at.line, &a));
     }
@@ -3159,8 +3172,8 @@ namespace nn {
 namespace rows {
 template <class K> class constant_pad3d : public detail::module_of<K, tn_nn_constant_pad3d_self> {
   public:
-    explicit constant_pad3d(size_list padding, double value, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit constant_pad3d(size_list padding, double value,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_constant_pad3d_args a = {dtype, device, padding.value, value};
         this->made(tn_nn_constant_pad3d_at(at.file, at.line, &a));
     }
@@ -3187,7 +3200,7 @@ namespace nn {
 namespace rows {
 template <class K> class zero_pad1d : public detail::module_of<K, tn_nn_zero_pad1d_self> {
   public:
-    explicit zero_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit zero_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_zero_pad1d_args a = {dtype, device, padding.value};
         this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
@@ -3216,7 +3229,7 @@ namespace nn {
 namespace rows {
 template <class K> class zero_pad2d : public detail::module_of<K, tn_nn_zero_pad2d_self> {
   public:
-    explicit zero_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit zero_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_zero_pad2d_args a = {dtype, device, padding.value};
         this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
@@ -3245,7 +3258,7 @@ namespace nn {
 namespace rows {
 template <class K> class zero_pad3d : public detail::module_of<K, tn_nn_zero_pad3d_self> {
   public:
-    explicit zero_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
+    template <class Z = void> explicit zero_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_zero_pad3d_args a = {dtype, device, padding.value};
         this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
@@ -3275,8 +3288,8 @@ namespace rows {
 template <class K> class reflection_pad1d : public detail::module_of<K,
     tn_nn_reflection_pad1d_self> {
   public:
-    explicit reflection_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit reflection_pad1d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_reflection_pad1d_args a = {dtype, device, padding.value};
         this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
     }
@@ -3306,8 +3319,8 @@ namespace rows {
 template <class K> class reflection_pad2d : public detail::module_of<K,
     tn_nn_reflection_pad2d_self> {
   public:
-    explicit reflection_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit reflection_pad2d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_reflection_pad2d_args a = {dtype, device, padding.value};
         this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
     }
@@ -3337,8 +3350,8 @@ namespace rows {
 template <class K> class reflection_pad3d : public detail::module_of<K,
     tn_nn_reflection_pad3d_self> {
   public:
-    explicit reflection_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit reflection_pad3d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_reflection_pad3d_args a = {dtype, device, padding.value};
         this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
     }
@@ -3368,8 +3381,8 @@ namespace rows {
 template <class K> class replication_pad1d : public detail::module_of<K,
     tn_nn_replication_pad1d_self> {
   public:
-    explicit replication_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit replication_pad1d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_replication_pad1d_args a = {dtype, device, padding.value};
         this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
     }
@@ -3399,8 +3412,8 @@ namespace rows {
 template <class K> class replication_pad2d : public detail::module_of<K,
     tn_nn_replication_pad2d_self> {
   public:
-    explicit replication_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit replication_pad2d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_replication_pad2d_args a = {dtype, device, padding.value};
         this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
     }
@@ -3430,8 +3443,8 @@ namespace rows {
 template <class K> class replication_pad3d : public detail::module_of<K,
     tn_nn_replication_pad3d_self> {
   public:
-    explicit replication_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit replication_pad3d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_replication_pad3d_args a = {dtype, device, padding.value};
         this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
     }
@@ -3460,8 +3473,8 @@ namespace nn {
 namespace rows {
 template <class K> class circular_pad1d : public detail::module_of<K, tn_nn_circular_pad1d_self> {
   public:
-    explicit circular_pad1d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit circular_pad1d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_circular_pad1d_args a = {dtype, device, padding.value};
         this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
     }
@@ -3489,8 +3502,8 @@ namespace nn {
 namespace rows {
 template <class K> class circular_pad2d : public detail::module_of<K, tn_nn_circular_pad2d_self> {
   public:
-    explicit circular_pad2d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit circular_pad2d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_circular_pad2d_args a = {dtype, device, padding.value};
         this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
     }
@@ -3518,8 +3531,8 @@ namespace nn {
 namespace rows {
 template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circular_pad3d_self> {
   public:
-    explicit circular_pad3d(size_list padding, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit circular_pad3d(size_list padding,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_circular_pad3d_args a = {dtype, device, padding.value};
         this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
     }
@@ -3552,10 +3565,10 @@ namespace nn {
 namespace rows {
 template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool2d_self> {
   public:
-    explicit max_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_pool2d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        size_list dilation = {1}, flag return_indices = false, flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value,
             return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
         this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
@@ -3590,10 +3603,10 @@ namespace nn {
 namespace rows {
 template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool2d_self> {
   public:
-    explicit avg_pool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit avg_pool2d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
+        flag count_include_pad = true, integer divisor_override = TN_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode.value,
             count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
         this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
@@ -3625,8 +3638,8 @@ namespace rows {
 template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
     tn_nn_adaptive_avg_pool2d_self> {
   public:
-    explicit adaptive_avg_pool2d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_avg_pool2d(size_list output_size,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
     }
@@ -3647,9 +3660,9 @@ typedef rows::adaptive_avg_pool2d<detail::as_objects> adaptive_avg_pool2d;
 namespace nn {
 struct max_pool1d_options {
     typedef max_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
-    TNI_OPTION(kept_int_list, dilation, {1})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
+    TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(flag, return_indices, false)
     TNI_OPTION(flag, ceil_mode, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -3660,19 +3673,21 @@ namespace nn {
 namespace rows {
 template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool1d_self> {
   public:
-    explicit max_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, int_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_pool1d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        size_list dilation = {1}, flag return_indices = false, flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_pool1d_args a = {stride.value, padding.value, dilation.value,
             return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
         this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit max_pool1d(int_list kernel_size, max_pool1d_options o, site at = site::here()) {
+    explicit max_pool1d(size_list kernel_size, max_pool1d_options o, site at = site::here()) {
         const tn_nn_max_pool1d_args a = {o.stride.value, o.padding.value, o.dilation.value,
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
     }
+    explicit max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_pool1d(size_list(l), max_pool1d_options(), at) {}
     explicit max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool1d", at);
     }
@@ -3683,8 +3698,8 @@ typedef rows::max_pool1d<detail::as_objects> max_pool1d;
 namespace nn {
 struct avg_pool1d_options {
     typedef avg_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
     TNI_OPTION(flag, ceil_mode, false)
     TNI_OPTION(flag, count_include_pad, true)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -3695,18 +3710,21 @@ namespace nn {
 namespace rows {
 template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool1d_self> {
   public:
-    explicit avg_pool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit avg_pool1d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
+        flag count_include_pad = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_avg_pool1d_args a = {stride.value, padding.value, ceil_mode.value,
             count_include_pad.value, dtype, device, kernel_size.value};
         this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit avg_pool1d(int_list kernel_size, avg_pool1d_options o, site at = site::here()) {
+    explicit avg_pool1d(size_list kernel_size, avg_pool1d_options o, site at = site::here()) {
         const tn_nn_avg_pool1d_args a = {o.stride.value, o.padding.value, o.ceil_mode.value,
             o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
     }
+    explicit avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+        : avg_pool1d(size_list(l), avg_pool1d_options(), at) {}
     explicit avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool1d", at);
     }
@@ -3726,16 +3744,18 @@ namespace rows {
 template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
     tn_nn_adaptive_avg_pool1d_self> {
   public:
-    explicit adaptive_avg_pool1d(int_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_avg_pool1d(size_list output_size,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_avg_pool1d_args a = {dtype, device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool1d(int_list output_size, adaptive_avg_pool1d_options o,
+    explicit adaptive_avg_pool1d(size_list output_size, adaptive_avg_pool1d_options o,
         site at = site::here()) {
         const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
     }
+    explicit adaptive_avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_avg_pool1d(size_list(l), adaptive_avg_pool1d_options(), at) {}
     explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool1d", at);
     }
@@ -3755,8 +3775,8 @@ namespace rows {
 template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
     tn_nn_adaptive_avg_pool3d_self> {
   public:
-    explicit adaptive_avg_pool3d(size_list output_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_avg_pool3d(size_list output_size,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_avg_pool3d_args a = {dtype, device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
     }
@@ -3777,7 +3797,7 @@ typedef rows::adaptive_avg_pool3d<detail::as_objects> adaptive_avg_pool3d;
 namespace nn {
 struct lp_pool1d_options {
     typedef lp_pool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
     TNI_OPTION(flag, ceil_mode, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
@@ -3787,14 +3807,14 @@ namespace nn {
 namespace rows {
 template <class K> class lp_pool1d : public detail::module_of<K, tn_nn_lp_pool1d_self> {
   public:
-    explicit lp_pool1d(double norm_type, int_list kernel_size,
-        int_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
+    template <class Z = void> explicit lp_pool1d(double norm_type, size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_lp_pool1d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
             kernel_size.value};
         this->made(tn_nn_lp_pool1d_at(at.file, at.line, &a));
     }
-    explicit lp_pool1d(double norm_type, int_list kernel_size, lp_pool1d_options o,
+    explicit lp_pool1d(double norm_type, size_list kernel_size, lp_pool1d_options o,
         site at = site::here()) {
         const tn_nn_lp_pool1d_args a = {o.stride.value, o.ceil_mode.value, o.dtype, o.device,
             norm_type, kernel_size.value};
@@ -3820,7 +3840,7 @@ namespace nn {
 namespace rows {
 template <class K> class lp_pool2d : public detail::module_of<K, tn_nn_lp_pool2d_self> {
   public:
-    explicit lp_pool2d(double norm_type, size_list kernel_size,
+    template <class Z = void> explicit lp_pool2d(double norm_type, size_list kernel_size,
         size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_lp_pool2d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
@@ -3856,10 +3876,10 @@ namespace nn {
 namespace rows {
 template <class K> class max_pool3d : public detail::module_of<K, tn_nn_max_pool3d_self> {
   public:
-    explicit max_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, size_list dilation = {1}, flag return_indices = false,
-        flag ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_pool3d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        size_list dilation = {1}, flag return_indices = false, flag ceil_mode = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_pool3d_args a = {stride.value, padding.value, dilation.value,
             return_indices.value, ceil_mode.value, dtype, device, kernel_size.value};
         this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
@@ -3894,10 +3914,10 @@ namespace nn {
 namespace rows {
 template <class K> class avg_pool3d : public detail::module_of<K, tn_nn_avg_pool3d_self> {
   public:
-    explicit avg_pool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true,
-        integer divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit avg_pool3d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false,
+        flag count_include_pad = true, integer divisor_override = TN_NONE,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_avg_pool3d_args a = {stride.value, padding.value, ceil_mode.value,
             count_include_pad.value, divisor_override.value, dtype, device, kernel_size.value};
         this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
@@ -3930,7 +3950,7 @@ namespace nn {
 namespace rows {
 template <class K> class lp_pool3d : public detail::module_of<K, tn_nn_lp_pool3d_self> {
   public:
-    explicit lp_pool3d(double norm_type, size_list kernel_size,
+    template <class Z = void> explicit lp_pool3d(double norm_type, size_list kernel_size,
         size_list stride = int_list(tn_no_dims()), flag ceil_mode = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_lp_pool3d_args a = {stride.value, ceil_mode.value, dtype, device, norm_type,
@@ -3963,18 +3983,21 @@ namespace rows {
 template <class K> class adaptive_max_pool1d : public detail::module_of<K,
     tn_nn_adaptive_max_pool1d_self> {
   public:
-    explicit adaptive_max_pool1d(int_list output_size, flag return_indices = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_max_pool1d(size_list output_size,
+        flag return_indices = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_max_pool1d_args a = {return_indices.value, dtype, device,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool1d(int_list output_size, adaptive_max_pool1d_options o,
+    explicit adaptive_max_pool1d(size_list output_size, adaptive_max_pool1d_options o,
         site at = site::here()) {
         const tn_nn_adaptive_max_pool1d_args a = {o.return_indices.value, o.dtype, o.device,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
     }
+    explicit adaptive_max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+        : adaptive_max_pool1d(size_list(l), adaptive_max_pool1d_options(), at) {}
     explicit adaptive_max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool1d", at);
     }
@@ -3995,8 +4018,9 @@ namespace rows {
 template <class K> class adaptive_max_pool2d : public detail::module_of<K,
     tn_nn_adaptive_max_pool2d_self> {
   public:
-    explicit adaptive_max_pool2d(size_list output_size, flag return_indices = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_max_pool2d(size_list output_size,
+        flag return_indices = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_max_pool2d_args a = {return_indices.value, dtype, device,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
@@ -4029,8 +4053,9 @@ namespace rows {
 template <class K> class adaptive_max_pool3d : public detail::module_of<K,
     tn_nn_adaptive_max_pool3d_self> {
   public:
-    explicit adaptive_max_pool3d(size_list output_size, flag return_indices = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit adaptive_max_pool3d(size_list output_size,
+        flag return_indices = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_adaptive_max_pool3d_args a = {return_indices.value, dtype, device,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
@@ -4053,8 +4078,8 @@ typedef rows::adaptive_max_pool3d<detail::as_objects> adaptive_max_pool3d;
 namespace nn {
 struct max_unpool1d_options {
     typedef max_unpool1d_options self_;
-    TNI_OPTION(kept_int_list, stride, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, padding, {0})
+    TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_size_list, padding, {0})
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
@@ -4080,18 +4105,20 @@ namespace nn {
 namespace rows {
 template <class K> class max_unpool1d : public detail::module_of<K, tn_nn_max_unpool1d_self> {
   public:
-    explicit max_unpool1d(int_list kernel_size, int_list stride = int_list(tn_no_dims()),
-        int_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_unpool1d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_unpool1d_args a = {stride.value, padding.value, dtype, device,
             kernel_size.value};
         this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
     }
-    explicit max_unpool1d(int_list kernel_size, max_unpool1d_options o, site at = site::here()) {
+    explicit max_unpool1d(size_list kernel_size, max_unpool1d_options o, site at = site::here()) {
         const tn_nn_max_unpool1d_args a = {o.stride.value, o.padding.value, o.dtype, o.device,
             kernel_size.value};
         this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
     }
+    explicit max_unpool1d(std::initializer_list<int64_t> l, site at = site::here())
+        : max_unpool1d(size_list(l), max_unpool1d_options(), at) {}
     explicit max_unpool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool1d", at);
     }
@@ -4139,9 +4166,9 @@ namespace nn {
 namespace rows {
 template <class K> class max_unpool2d : public detail::module_of<K, tn_nn_max_unpool2d_self> {
   public:
-    explicit max_unpool2d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_unpool2d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_unpool2d_args a = {stride.value, padding.value, dtype, device,
             kernel_size.value};
         this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
@@ -4200,9 +4227,9 @@ namespace nn {
 namespace rows {
 template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_unpool3d_self> {
   public:
-    explicit max_unpool3d(size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-        size_list padding = {0}, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit max_unpool3d(size_list kernel_size,
+        size_list stride = int_list(tn_no_dims()), size_list padding = {0},
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_max_unpool3d_args a = {stride.value, padding.value, dtype, device,
             kernel_size.value};
         this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
@@ -4276,10 +4303,10 @@ namespace nn {
 namespace rows {
 template <class K> class lstm : public detail::module_of<K, tn_nn_lstm_self> {
   public:
-    explicit lstm(integer input_size, integer hidden_size, integer num_layers = 1,
-        flag bias = true, flag batch_first = false, double dropout = 0, flag bidirectional = false,
-        integer proj_size = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-        site at = site::here()) {
+    template <class Z = void> explicit lstm(integer input_size, integer hidden_size,
+        integer num_layers = 1, flag bias = true, flag batch_first = false, double dropout = 0,
+        flag bidirectional = false, integer proj_size = 0, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_lstm_args a = {num_layers.value, bias.value, batch_first.value, dropout,
             bidirectional.value, proj_size.value, dtype, device, input_size.value,
             hidden_size.value};
@@ -4349,9 +4376,10 @@ namespace nn {
 namespace rows {
 template <class K> class gru : public detail::module_of<K, tn_nn_gru_self> {
   public:
-    explicit gru(integer input_size, integer hidden_size, integer num_layers = 1, flag bias = true,
-        flag batch_first = false, double dropout = 0, flag bidirectional = false,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit gru(integer input_size, integer hidden_size,
+        integer num_layers = 1, flag bias = true, flag batch_first = false, double dropout = 0,
+        flag bidirectional = false, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_gru_args a = {num_layers.value, bias.value, batch_first.value, dropout,
             bidirectional.value, dtype, device, input_size.value, hidden_size.value};
         this->made(tn_nn_gru_at(at.file, at.line, &a));
@@ -4405,9 +4433,9 @@ namespace nn {
 namespace rows {
 template <class K> class rnn : public detail::module_of<K, tn_nn_rnn_self> {
   public:
-    explicit rnn(integer input_size, integer hidden_size, integer num_layers = 1,
-        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, flag bias = true,
-        flag batch_first = false, double dropout = 0, flag bidirectional = false,
+    template <class Z = void> explicit rnn(integer input_size, integer hidden_size,
+        integer num_layers = 1, tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH,
+        flag bias = true, flag batch_first = false, double dropout = 0, flag bidirectional = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rnn_args a = {num_layers.value, nonlinearity, bias.value, batch_first.value,
             dropout, bidirectional.value, dtype, device, input_size.value, hidden_size.value};
@@ -4461,9 +4489,9 @@ namespace nn {
 namespace rows {
 template <class K> class rnn_cell : public detail::module_of<K, tn_nn_rnn_cell_self> {
   public:
-    explicit rnn_cell(integer input_size, integer hidden_size, flag bias = true,
-        tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit rnn_cell(integer input_size, integer hidden_size,
+        flag bias = true, tn_nonlinearity nonlinearity = TN_NONLINEARITY_TANH,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rnn_cell_args a = {bias.value, nonlinearity, dtype, device, input_size.value,
             hidden_size.value};
         this->made(tn_nn_rnn_cell_at(at.file, at.line, &a));
@@ -4533,8 +4561,9 @@ namespace nn {
 namespace rows {
 template <class K> class lstm_cell : public detail::module_of<K, tn_nn_lstm_cell_self> {
   public:
-    explicit lstm_cell(integer input_size, integer hidden_size, flag bias = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit lstm_cell(integer input_size, integer hidden_size,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_lstm_cell_args a = {bias.value, dtype, device, input_size.value,
             hidden_size.value};
         this->made(tn_nn_lstm_cell_at(at.file, at.line, &a));
@@ -4590,8 +4619,9 @@ namespace nn {
 namespace rows {
 template <class K> class gru_cell : public detail::module_of<K, tn_nn_gru_cell_self> {
   public:
-    explicit gru_cell(integer input_size, integer hidden_size, flag bias = true,
-        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit gru_cell(integer input_size, integer hidden_size,
+        flag bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
         const tn_nn_gru_cell_args a = {bias.value, dtype, device, input_size.value,
             hidden_size.value};
         this->made(tn_nn_gru_cell_at(at.file, at.line, &a));
@@ -4632,8 +4662,8 @@ namespace nn {
 namespace rows {
 template <class K> class pixel_shuffle : public detail::module_of<K, tn_nn_pixel_shuffle_self> {
   public:
-    explicit pixel_shuffle(integer upscale_factor, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit pixel_shuffle(integer upscale_factor,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_pixel_shuffle_args a = {dtype, device, upscale_factor.value};
         this->made(tn_nn_pixel_shuffle_at(at.file, at.line, &a));
     }
@@ -4660,8 +4690,8 @@ namespace nn {
 namespace rows {
 template <class K> class pixel_unshuffle : public detail::module_of<K, tn_nn_pixel_unshuffle_self> {
   public:
-    explicit pixel_unshuffle(integer downscale_factor, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit pixel_unshuffle(integer downscale_factor,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_pixel_unshuffle_args a = {dtype, device, downscale_factor.value};
         this->made(tn_nn_pixel_unshuffle_at(at.file, at.line, &a));
     }
@@ -4688,8 +4718,8 @@ namespace nn {
 namespace rows {
 template <class K> class channel_shuffle : public detail::module_of<K, tn_nn_channel_shuffle_self> {
   public:
-    explicit channel_shuffle(integer groups, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit channel_shuffle(integer groups,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_channel_shuffle_args a = {dtype, device, groups.value};
         this->made(tn_nn_channel_shuffle_at(at.file, at.line, &a));
     }
@@ -4715,8 +4745,8 @@ namespace nn {
 namespace rows {
 template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten_self> {
   public:
-    explicit unflatten(integer dim, int_list unflattened_size, tn_dtype dtype = TN_NO_DTYPE,
-        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+    template <class Z = void> explicit unflatten(integer dim, int_list unflattened_size,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_unflatten_args a = {dtype, device, dim.value, unflattened_size.value};
         this->made(tn_nn_unflatten_at(at.file, at.line, &a));
     }
@@ -4767,7 +4797,7 @@ namespace rows {
 template <class K> class transformer_encoder_layer : public detail::module_of<K,
     tn_nn_transformer_encoder_layer_self> {
   public:
-    explicit transformer_encoder_layer(integer d_model, integer nhead,
+    template <class Z = void> explicit transformer_encoder_layer(integer d_model, integer nhead,
         integer dim_feedforward = 2048, double dropout = 0.1,
         tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
         flag batch_first = false, flag norm_first = false, flag bias = true,
@@ -4856,7 +4886,7 @@ namespace rows {
 template <class K> class transformer_decoder_layer : public detail::module_of<K,
     tn_nn_transformer_decoder_layer_self> {
   public:
-    explicit transformer_decoder_layer(integer d_model, integer nhead,
+    template <class Z = void> explicit transformer_decoder_layer(integer d_model, integer nhead,
         integer dim_feedforward = 2048, double dropout = 0.1,
         tn_activation activation = TN_ACTIVATION_RELU, double layer_norm_eps = 1e-05,
         flag batch_first = false, flag norm_first = false, flag bias = true,
@@ -4929,9 +4959,9 @@ namespace optim {
 namespace rows {
 template <class K> class adam : public detail::kept<K, optimizer>::type {
   public:
-    explicit adam(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
-        0.999}, double eps = 1e-08, double weight_decay = 0, flag amsgrad = false,
-        flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit adam(tensor_list params, first_option<double> lr = 0.001,
+        float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+        flag amsgrad = false, flag maximize = false, site at = site::here()) {
         const tn_optim_adam_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
             maximize.value, params.value};
         this->made(tn_optim_adam_at(at.file, at.line, &a));
@@ -4960,9 +4990,9 @@ namespace optim {
 namespace rows {
 template <class K> class adamw : public detail::kept<K, optimizer>::type {
   public:
-    explicit adamw(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
-        0.999}, double eps = 1e-08, double weight_decay = 0.01, flag amsgrad = false,
-        flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit adamw(tensor_list params, first_option<double> lr = 0.001,
+        float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
+        flag amsgrad = false, flag maximize = false, site at = site::here()) {
         const tn_optim_adamw_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
             maximize.value, params.value};
         this->made(tn_optim_adamw_at(at.file, at.line, &a));
@@ -4991,9 +5021,9 @@ namespace optim {
 namespace rows {
 template <class K> class asgd : public detail::kept<K, optimizer>::type {
   public:
-    explicit asgd(tensor_list params, first_option<double> lr = 0.01, double lambd = 0.0001,
-        double alpha = 0.75, double t0 = 1000000, double weight_decay = 0, flag maximize = false,
-        site at = site::here()) {
+    template <class Z = void> explicit asgd(tensor_list params, first_option<double> lr = 0.01,
+        double lambd = 0.0001, double alpha = 0.75, double t0 = 1000000, double weight_decay = 0,
+        flag maximize = false, site at = site::here()) {
         const tn_optim_asgd_args a = {lr.value, lambd, alpha, t0, weight_decay, maximize.value,
             params.value};
         this->made(tn_optim_asgd_at(at.file, at.line, &a));
@@ -5020,8 +5050,9 @@ namespace optim {
 namespace rows {
 template <class K> class rprop : public detail::kept<K, optimizer>::type {
   public:
-    explicit rprop(tensor_list params, first_option<double> lr = 0.01, float_list etas = {0.5,
-        1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit rprop(tensor_list params, first_option<double> lr = 0.01,
+        float_list etas = {0.5, 1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false,
+        site at = site::here()) {
         const tn_optim_rprop_args a = {lr.value, etas.value, step_sizes.value, maximize.value,
             params.value};
         this->made(tn_optim_rprop_at(at.file, at.line, &a));
@@ -5050,9 +5081,9 @@ namespace optim {
 namespace rows {
 template <class K> class adafactor : public detail::kept<K, optimizer>::type {
   public:
-    explicit adafactor(tensor_list params, first_option<double> lr = 0.01,
-        double beta2_decay = -0.8, float_list eps = {-1, 0.001}, double d = 1,
-        double weight_decay = 0, flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit adafactor(tensor_list params,
+        first_option<double> lr = 0.01, double beta2_decay = -0.8, float_list eps = {-1, 0.001},
+        double d = 1, double weight_decay = 0, flag maximize = false, site at = site::here()) {
         const tn_optim_adafactor_args a = {lr.value, beta2_decay, eps.value, d, weight_decay,
             maximize.value, params.value};
         this->made(tn_optim_adafactor_at(at.file, at.line, &a));
@@ -5080,9 +5111,9 @@ namespace optim {
 namespace rows {
 template <class K> class adamax : public detail::kept<K, optimizer>::type {
   public:
-    explicit adamax(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
-        0.999}, double eps = 1e-08, double weight_decay = 0, flag maximize = false,
-        site at = site::here()) {
+    template <class Z = void> explicit adamax(tensor_list params, first_option<double> lr = 0.002,
+        float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+        flag maximize = false, site at = site::here()) {
         const tn_optim_adamax_args a = {lr.value, betas.value, eps, weight_decay, maximize.value,
             params.value};
         this->made(tn_optim_adamax_at(at.file, at.line, &a));
@@ -5112,9 +5143,10 @@ namespace optim {
 namespace rows {
 template <class K> class nadam : public detail::kept<K, optimizer>::type {
   public:
-    explicit nadam(tensor_list params, first_option<double> lr = 0.002, float_list betas = {0.9,
-        0.999}, double eps = 1e-08, double weight_decay = 0, double momentum_decay = 0.004,
-        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit nadam(tensor_list params, first_option<double> lr = 0.002,
+        float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+        double momentum_decay = 0.004, flag decoupled_weight_decay = false, flag maximize = false,
+        site at = site::here()) {
         const tn_optim_nadam_args a = {lr.value, betas.value, eps, weight_decay, momentum_decay,
             decoupled_weight_decay.value, maximize.value, params.value};
         this->made(tn_optim_nadam_at(at.file, at.line, &a));
@@ -5143,9 +5175,9 @@ namespace optim {
 namespace rows {
 template <class K> class radam : public detail::kept<K, optimizer>::type {
   public:
-    explicit radam(tensor_list params, first_option<double> lr = 0.001, float_list betas = {0.9,
-        0.999}, double eps = 1e-08, double weight_decay = 0, flag decoupled_weight_decay = false,
-        flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit radam(tensor_list params, first_option<double> lr = 0.001,
+        float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
         const tn_optim_radam_args a = {lr.value, betas.value, eps, weight_decay,
             decoupled_weight_decay.value, maximize.value, params.value};
         this->made(tn_optim_radam_at(at.file, at.line, &a));
@@ -5176,10 +5208,11 @@ namespace optim {
 namespace rows {
 template <class K> class muon : public detail::kept<K, optimizer>::type {
   public:
-    explicit muon(tensor_list params, first_option<double> lr = 0.001, double weight_decay = 0.1,
-        double momentum = 0.95, flag nesterov = true, float_list ns_coefficients = {3.4445, -4.775,
-        2.0315}, double eps = 1e-07, integer ns_steps = 5,
-        tn_adjust_lr adjust_lr_fn = (tn_adjust_lr )0, site at = site::here()) {
+    template <class Z = void> explicit muon(tensor_list params, first_option<double> lr = 0.001,
+        double weight_decay = 0.1, double momentum = 0.95, flag nesterov = true,
+        float_list ns_coefficients = {3.4445, -4.775, 2.0315}, double eps = 1e-07,
+        integer ns_steps = 5, tn_adjust_lr adjust_lr_fn = (tn_adjust_lr )0, site at = site::here())
+        {
         const tn_optim_muon_args a = {lr.value, weight_decay, momentum, nesterov.value,
             ns_coefficients.value, eps, ns_steps.value, adjust_lr_fn, params.value};
         this->made(tn_optim_muon_at(at.file, at.line, &a));
@@ -5208,8 +5241,8 @@ namespace optim {
 namespace rows {
 template <class K> class sgd : public detail::kept<K, optimizer>::type {
   public:
-    explicit sgd(tensor_list params, first_option<double> lr = 0.001, double momentum = 0,
-        double dampening = 0, double weight_decay = 0, flag nesterov = false,
+    template <class Z = void> explicit sgd(tensor_list params, first_option<double> lr = 0.001,
+        double momentum = 0, double dampening = 0, double weight_decay = 0, flag nesterov = false,
         flag maximize = false, site at = site::here()) {
         const tn_optim_sgd_args a = {lr.value, momentum, dampening, weight_decay, nesterov.value,
             maximize.value, params.value};
@@ -5239,9 +5272,9 @@ namespace optim {
 namespace rows {
 template <class K> class adagrad : public detail::kept<K, optimizer>::type {
   public:
-    explicit adagrad(tensor_list params, first_option<double> lr = 0.01, double lr_decay = 0,
-        double weight_decay = 0, double initial_accumulator_value = 0, double eps = 1e-10,
-        flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit adagrad(tensor_list params, first_option<double> lr = 0.01,
+        double lr_decay = 0, double weight_decay = 0, double initial_accumulator_value = 0,
+        double eps = 1e-10, flag maximize = false, site at = site::here()) {
         const tn_optim_adagrad_args a = {lr.value, lr_decay, weight_decay,
             initial_accumulator_value, eps, maximize.value, params.value};
         this->made(tn_optim_adagrad_at(at.file, at.line, &a));
@@ -5271,9 +5304,9 @@ namespace optim {
 namespace rows {
 template <class K> class rmsprop : public detail::kept<K, optimizer>::type {
   public:
-    explicit rmsprop(tensor_list params, first_option<double> lr = 0.01, double alpha = 0.99,
-        double eps = 1e-08, double weight_decay = 0, double momentum = 0, flag centered = false,
-        flag maximize = false, site at = site::here()) {
+    template <class Z = void> explicit rmsprop(tensor_list params, first_option<double> lr = 0.01,
+        double alpha = 0.99, double eps = 1e-08, double weight_decay = 0, double momentum = 0,
+        flag centered = false, flag maximize = false, site at = site::here()) {
         const tn_optim_rmsprop_args a = {lr.value, alpha, eps, weight_decay, momentum,
             centered.value, maximize.value, params.value};
         this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
@@ -5301,9 +5334,9 @@ namespace optim {
 namespace rows {
 template <class K> class adadelta : public detail::kept<K, optimizer>::type {
   public:
-    explicit adadelta(tensor_list params, first_option<double> lr = 1, double rho = 0.9,
-        double eps = 1e-06, double weight_decay = 0, flag maximize = false, site at = site::here())
-        {
+    template <class Z = void> explicit adadelta(tensor_list params, first_option<double> lr = 1,
+        double rho = 0.9, double eps = 1e-06, double weight_decay = 0, flag maximize = false,
+        site at = site::here()) {
         const tn_optim_adadelta_args a = {lr.value, rho, eps, weight_decay, maximize.value,
             params.value};
         this->made(tn_optim_adadelta_at(at.file, at.line, &a));
