@@ -59,6 +59,8 @@ def __getattr__(name):
         value = _of_two(name, getattr(_torch, _OF_TWO[name]))
     elif name in _CUMULATIVE:
         value = _cumulative(name, getattr(_torch, _CUMULATIVE[name]))
+    elif name == "fft":
+        from . import _array_fft as value
     else:
         raise _error("torch", name)
     globals()[name] = value
@@ -66,7 +68,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    names = {*_SAME, *_OF_TWO, *_CUMULATIVE, *(name for name in globals() if name[0] != "_")}
+    names = {"fft", *_SAME, *_OF_TWO, *_CUMULATIVE, *(name for name in globals() if name[0] != "_")}
     own = {"__array_api_version__", "__array_namespace_info__"}
     return sorted(own | {name for name in names if hasattr(_torch.array_api, name)})
 

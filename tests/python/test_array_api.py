@@ -39,9 +39,20 @@ def test_namespace():
 
 
 def test_names_without_rows_say_so():
-    for name, why in (("fft", "planned"), ("uint32", None), ("hardswish", None)):
+    for name, why in (("sparse_coo_tensor", "no sparse"), ("uint32", None), ("hardswish", None)):
         with pytest.raises(AttributeError, match=why or name):
             getattr(xp, name)
+
+
+def test_fft():
+    x = xp.asarray([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, -1.0]], dtype=xp.float64)
+    assert xp.fft.fft(x, axis=0).tolist() == [[1, 3, 3, 3], [1, 1, 3, 5]]
+    assert xp.fft.rfft(x[0, :], norm="forward").tolist() == [2.5, -0.5 + 0.5j, -0.5]
+    assert xp.fft.irfftn(xp.fft.rfftn(x), s=(2, 4), axes=(0, 1)).tolist() == x.tolist()
+    assert xp.fft.fftfreq(4, d=0.5).tolist() == [0, 0.5, -1, -0.5]
+    assert xp.fft.ifftshift(xp.fft.fftshift(x, axes=1), axes=1).tolist() == x.tolist()
+    with pytest.raises(TypeError):
+        xp.fft.fft(x, 4)
 
 
 def test_dtypes():
