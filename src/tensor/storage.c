@@ -67,6 +67,13 @@ static void header_freed_by(tni_block *b, tn_tensor *t) {
     memcpy(t->dims, &f, sizeof f);
 }
 
+/* Gives up all of them; false if none were kept. */
+static bool header_forgot(tni_block *b) {
+    const bool any = tni_state(b)->kept != NULL;
+    header_forget(b, 0);
+    return any;
+}
+
 /* Keeps t as the newest of the freed headers. */
 static void header_put(tni_block *b, tn_tensor *t) {
     const int64_t cap = b->context->options.memory_cap / 8, most = TN_CHECK_BYTES;
@@ -98,6 +105,7 @@ static tn_tensor *header_get_kept(tni_block *b, int capacity) {
 }
 #else
 static void header_freed_by(tni_block *b, tn_tensor *t) { (void)b, (void)t; }
+TNI_INLINE bool header_forgot(tni_block *b) { return (void)b, false; }
 TNI_INLINE void header_put(tni_block *b, tn_tensor *t) { header_reuse(b, t); }
 static tn_tensor *header_get_kept(tni_block *b, int capacity) {
     return (tn_tensor *)tni_get(b, header_bytes(capacity));
@@ -269,7 +277,9 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
 static tni_storage *storage_new(tni_block *b, int64_t bytes) {
     /* Small data lie behind the storage, in one block; large ones apart. */
     bool inside = bytes <= TNI_INSIDE;
-    tni_storage *s = storage_inside(b, inside ? bytes : 0);
+    tni_storage *s;
+    do s = storage_inside(b, inside ? bytes : 0);
+    while (TNI_UNLIKELY(!s) && header_forgot(b));
     if (TNI_UNLIKELY(!s)) {
         tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0));
         return (tni_storage *)NULL;
@@ -277,7 +287,8 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes) {
     if (inside) return s;
     s->bytes = bytes;
     s->kind = TNI_DATA_OWN;
-    s->data = tni_get(b, bytes);
+    do s->data = tni_get(b, bytes);
+    while (TNI_UNLIKELY(!s->data) && header_forgot(b));
     if (TNI_LIKELY(s->data != NULL)) return s;
     tni_put(b, b, s, STORAGE_HEAD);
     tni_memory_error(b, bytes);

@@ -38,35 +38,41 @@ def _fixed(dims):
     )
 
 
+def _adaptive_sizes(input, output_size, dims):
+    """The output's sizes, where None is the input's."""
+    if not isinstance(output_size, (tuple, list)) or dims == 1:
+        return output_size
+    if isinstance(input, _C.Tensor) and input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    if None not in output_size:
+        return output_size
+    pairs = zip(output_size, input.shape[-len(output_size) :], strict=True)
+    return [size if n is None else n for n, size in pairs]
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """Means of windows that cover the input; None in output_size is the input's size."""
+    return _C._row("adaptive_avg_pool2d")(input, _adaptive_sizes(input, output_size, 2))
+
+
+def adaptive_avg_pool3d(input, output_size):
+    """Means of windows that cover the input; None in output_size is the input's size."""
+    return _C._row("adaptive_avg_pool3d")(input, _adaptive_sizes(input, output_size, 3))
+
+
 def _adaptive(dims):
     """adaptive_max_pool1d to adaptive_max_pool3d, and those that give indices as well."""
     places = getattr(_C, f"adaptive_max_pool{dims}d")
-    average = getattr(_C, f"adaptive_avg_pool{dims}d")
-
-    def avg_pool(input, output_size):
-        return average(input, sizes_of(input, output_size))
 
     def max_pool(input, output_size, return_indices=False):
         both = with_indices(input, output_size)
         return both if return_indices else both[0]
 
     def with_indices(input, output_size, return_indices=False):
-        return tuple(places(input, sizes_of(input, output_size)))
-
-    def sizes_of(input, output_size):
-        """The output's sizes, where None is the input's."""
-        if not isinstance(output_size, (tuple, list)) or dims == 1:
-            return output_size
-        if isinstance(input, _C.Tensor) and input.dim() <= len(output_size):
-            raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-        if None not in output_size:
-            return output_size
-        pairs = zip(output_size, input.shape[-len(output_size) :], strict=True)
-        return [size if n is None else n for n, size in pairs]
+        return tuple(places(input, _adaptive_sizes(input, output_size, dims)))
 
     name = f"adaptive_max_pool{dims}d"
     return (
-        _named(avg_pool, f"adaptive_avg_pool{dims}d", "Means of windows that cover the input."),
         _named(max_pool, name, "The largest elements of windows that cover the input."),
         _named(with_indices, f"{name}_with_indices", f"{name} and flat places."),
     )
@@ -129,8 +135,8 @@ def _named(function, name, text):
 max_pool1d, max_pool1d_with_indices = _fixed(1)
 max_pool2d, max_pool2d_with_indices = _fixed(2)
 max_pool3d, max_pool3d_with_indices = _fixed(3)
-_, adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive(1)
-adaptive_avg_pool2d, adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive(2)
-adaptive_avg_pool3d, adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive(3)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive(3)
 fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2)
 fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional(3)

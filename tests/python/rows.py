@@ -106,13 +106,13 @@ def number(text):
     return text.strip("'")
 
 
-def structured(size, name, structure, which):
+def structured(size, name, structure, which, below):
     """The elements of a structure, as all lanes have them."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
     from elements import tensor_elements
 
     kind = "complex" if name.startswith("complex") else "float" if "float" in name else "int"
-    parts = np.array(tensor_elements(which, kind, size, structure)).reshape(-1, 2)
+    parts = np.array(tensor_elements(which, kind, size, structure, below)).reshape(-1, 2)
     values = parts[:, 0] + 1j * parts[:, 1] if kind == "complex" else parts[:, 0]
     return values.reshape(size).astype("float32" if name == "bfloat16" else name)
 
@@ -126,7 +126,7 @@ def tensor(text, which, low=-2.0, high=2.0):
     structure = next((w for w in words if w not in SHORT), "")
     random = np.random.default_rng(which)
     if structure:
-        values = structured(size, name, structure, which)
+        values = structured(size, name, structure, which, float(match[3] or 0))
     elif name == "bool":
         values = random.integers(0, 2, size).astype(bool)
     elif name.startswith(("int", "uint")):

@@ -394,3 +394,10 @@ def test_lazy_modules_take_their_sizes_from_the_first_call(text, size):
     other.load_state_dict(m.state_dict())
     for a, b in zip(m.state_dict().values(), other.state_dict().values(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_an_older_backward_hook():
+    model, seen = nn.Linear(2, 2), []
+    model.register_backward_hook(lambda m, into, out: seen.append(out[0].shape))
+    model(torch.ones(1, 2)).sum().backward()
+    assert seen == [(1, 2)]

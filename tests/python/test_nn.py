@@ -770,13 +770,6 @@ def test_a_hook_of_a_parameter_outlives_its_module():
     assert seen == [(2, 2)]
 
 
-def test_an_older_backward_hook():
-    model, seen = nn.Linear(2, 2), []
-    model.register_backward_hook(lambda m, into, out: seen.append(out[0].shape))
-    model(torch.ones(1, 2)).sum().backward()
-    assert seen == [(1, 2)]
-
-
 def test_a_class_sees_all_names_that_it_looks_up():
     """__getattr__ of a class is asked for parameters, buffers and modules, as torch's is."""
     seen = []

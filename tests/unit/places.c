@@ -135,6 +135,14 @@ static void optimizers_say_their_line(void) {
     FAILS(tn_optim_sgd(p, .lr = -1));
     FAILS(tn_optimizer_make(__FILE__, __LINE__, NULL, NULL));
     FAILS(tn_optimizer_group(o, p, NULL, 0));
+    FAILS(tn_scaler_new(.init_scale = -1));
+    FAILS(tn_scaler_scale(NULL, NULL));
+    FAILS(tn_scaler_unscale_(NULL, o));
+    FAILS(tn_scaler_step(NULL, o));
+    FAILS(tn_scaler_update(NULL));
+    FAILS(tn_scaler_resume(NULL, 1, 0));
+    FAILS(tn_lbfgs_new(p, .lr = -1));
+    FAILS(tn_lbfgs_step(NULL, NULL, NULL));
     FAILS(tn_optimizer_set(o, 0, "nothing", 1));
     FAILS(tn_optimizer_set(o, 0, "nesterov", 0.5));
     FAILS(tn_optimizer_set(NULL, 0, "lr", 1));
@@ -228,7 +236,8 @@ static const char *const safe[] = {
     "tn_schedule_count",    "tn_schedule_initial", "tn_dataset_hold",        "tn_dataset_free",
     "tn_loader_free",       "tn_loader_batches",   "tn_mrow_count",          "tn_mrow_at",
     "tn_orow_count",        "tn_orow_at",          "tn_loader_dataset",      "tn_loader_generator",
-    "tn_loader_stop"};
+    "tn_loader_stop",       "tn_scaler_free",      "tn_scaler_get",          "tn_scaler_count",
+    "tn_lbfgs_free",        "tn_lbfgs_evaluations"};
 
 /* Is name, less _at, called in one of the FAILS of this file? */
 static bool is_called(const char *mine, const char *name) {

@@ -224,7 +224,7 @@ static tn_tensor *pool_limit(tn_tensor *x, double p, int dims, tn_ints kernel, t
 static bool lp_pool1d_compose(tn_frame *f) {
     TN_ARGS(lp_pool1d, a, f);
     tn_tensor *mean;
-    int64_t kernel[1];
+    int64_t kernel[1] = {0};
     if (!pool_root_fits(f, a->norm_type) ||
         !tni_each_of(f, a->kernel_size, "kernel_size", 1, 1, kernel))
         return false;
