@@ -107,8 +107,8 @@ static watch_state WATCH_OFF watch_take(const tni_block *b) {
 }
 
 /* What these keep when they fail, something else gives back: a loader its buffers, which are for
- * the next batch; a module that is being made the table of its parts. A training that breaks off
- * leaves gradients and the optimizer's state. */
+ * the next batch; a module that is being made the table of its parts. A training, or a step of L-BFGS,
+ * whose closure is the user's, leaves gradients and the optimizer's state. */
 static const char *const watch_keepers[] = {"tn_loader_next_at", "tn_evaluate_at",
                                             "tn_part_tensor_at", "tn_part_give_at",
                                             "tn_part_child_at",  NULL};
@@ -118,7 +118,8 @@ static bool WATCH_OFF watch_balance(const char *name, const watch_state *was,
                                     const watch_state *is) {
     bool keeps = is->nodes != was->nodes;
     for (int k = 0; watch_keepers[k]; k++) keeps = keeps || strcmp(name, watch_keepers[k]) == 0;
-    if (was->bytes < 0 || is->bytes < 0 || !strcmp(name, "tn_train_at")) return true;
+    if (was->bytes < 0 || is->bytes < 0) return true;
+    if (!strcmp(name, "tn_train_at") || !strcmp(name, "tn_lbfgs_step_at")) return true;
     if (is->tensors <= was->tensors && (keeps || is->bytes <= was->bytes)) return true;
     fprintf(stderr, "FAILED %s has failed and kept %lld bytes and %lld tensors\n", name,
             (long long)(is->bytes - was->bytes), (long long)(is->tensors - was->tensors));

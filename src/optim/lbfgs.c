@@ -134,12 +134,12 @@ static double lbfgs_within(double t, double low, double high) {
 /* The minimum of the cubic through two points with their slopes, within bounds. */
 static double lbfgs_cubic(const lbfgs_point *a, const lbfgs_point *b, double low, double high) {
     const lbfgs_point *left = a->t <= b->t ? a : b, *right = a->t <= b->t ? b : a;
-    const double mean = a->slope + b->slope - 3 * ((a->loss - b->loss) / (a->t - b->t));
+    const double mean = fma(-3, (a->loss - b->loss) / (a->t - b->t), a->slope + b->slope);
     const double square = fma(mean, mean, -(a->slope * b->slope));
     double root, part;
     if (!(square >= 0)) return (low + high) / 2;
     root = sqrt(square);
-    part = (right->slope + root - mean) / (right->slope - left->slope + 2 * root);
+    part = (right->slope + root - mean) / fma(2, root, right->slope - left->slope);
     return lbfgs_within(fma(-(right->t - left->t), part, right->t), low, high);
 }
 static bool lbfgs_too_high(const lbfgs_line *a, const lbfgs_point *p) {
@@ -178,16 +178,16 @@ static int lbfgs_bracket(lbfgs_line *a, double t, lbfgs_point *ends) {
 /* A step between two ends, away from both after a small advance, which *stuck tells. */
 static double lbfgs_inner(const lbfgs_point *ends, bool *stuck) {
     const double top = fmax(ends[0].t, ends[1].t), bottom = fmin(ends[0].t, ends[1].t);
-    const double margin = 0.1 * (top - bottom);
     const double t = lbfgs_cubic(&ends[0], &ends[1], bottom, top);
     const bool again = *stuck;
     *stuck = false;
-    if (!(fmin(top - t, t - bottom) < margin)) return t;
+    if (!(fmin(top - t, t - bottom) < 0.1 * (top - bottom))) return t;
     if (!(again || t >= top || t <= bottom)) {
         *stuck = true;
         return t;
     }
-    return fabs(t - top) < fabs(t - bottom) ? top - margin : bottom + margin;
+    return fabs(t - top) < fabs(t - bottom) ? fma(-0.1, top - bottom, top)
+                                            : fma(0.1, top - bottom, bottom);
 }
 
 /* A step for which the loss falls enough and the slope is small enough (strong Wolfe). */
@@ -282,7 +282,7 @@ static bool lbfgs_direction(tn_lbfgs *l, tn_tensor *gradient) {
     }
     if (q && l->scale != 1) q = tnp_mul_scalar(q, tn_float(l->scale));
     for (int64_t i = 0; q && i < l->kept; i++)
-        q = tnp_add(q, l->step[i], l->al[i] - lbfgs_dot(l->change[i], q) * l->ro[i]);
+        q = tnp_add(q, l->step[i], fma(-lbfgs_dot(l->change[i], q), l->ro[i], l->al[i]));
     return q && lbfgs_keep(&l->direction, q);
 }
 
@@ -351,7 +351,7 @@ TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
     int64_t mark;
     bool mode, ok;
     if (!tn_ok()) return value;
-    tni_step_begin(&step, file, line, "lbfgs");
+    tni_step_begin(&step, file, line, "lbfgs_step");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     memset(&r, 0, sizeof r);
@@ -412,12 +412,14 @@ TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line, const tn_lbfgs_args
     tn_lbfgs_args o;
     tni_step step;
     if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, "lbfgs");
+    tni_step_begin(&step, file, line, "lbfgs_new");
     memset(&o, 0, sizeof o);
     if (args) o = *args;
     if (o.lr == 0) o.lr = 1;
     if (o.max_iter == 0) o.max_iter = 20;
-    if (o.max_eval == 0) o.max_eval = o.max_iter > INT64_MAX / 5 ? o.max_iter : o.max_iter * 5 / 4;
+    if (o.max_eval == 0) /* 5 / 4 max_iter */
+        o.max_eval =
+            o.max_iter > 0 && o.max_iter < INT64_MAX / 2 ? o.max_iter + o.max_iter / 4 : o.max_iter;
     if (o.tolerance_grad == 0) o.tolerance_grad = 1e-7;
     if (o.tolerance_change == 0) o.tolerance_change = 1e-9;
     if (o.history_size == 0) o.history_size = 100;

@@ -27,7 +27,8 @@ static bool recorded(int64_t v) {
     bool ok = tn_record_begin();
     (void)v;
     TN_SCOPE {
-        if (ok) tn_add(tn_mul(x, x), x), r = tn_record_end();
+        tn_tensor *sum = ok ? tn_add(tn_mul(x, x), x) : NULL;
+        if (sum) r = tn_record_end();
         ok = r && tn_replay(r);
     }
     tn_recording_free(r);
