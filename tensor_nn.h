@@ -16496,16 +16496,17 @@ static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_i
     return tnp_pad(x, tn_ints_of(sides, 2 * dims), words[mode - TN_PADDING_MODE_REFLECT],
                    TN_NO_FLOAT);
 }
-#define CONV_MODULE(name, last)                                                               \
-    static bool name##_build(tn_module *m) {                                                  \
-        TN_SELF(name, s, m);                                                                  \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,          \
-                                   (int)s->o.padding_mode <=                                  \
-                                       TNI_IF(padding_mode, (int)TN_PADDING_MODE_##last, 0)); \
-    }                                                                                         \
-    static bool name##_reset(tn_module *m) {                                                  \
-        TN_SELF(name, s, m);                                                                  \
-        return tni_init_affine(s->weight, s->bias);                                           \
+#define CONV_MODULE(name, last)                                                         \
+    static bool name##_build(tn_module *m) {                                            \
+        TN_SELF(name, s, m);                                                            \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,    \
+                                   s->o.padding_mode <= TNI_IF(padding_mode,            \
+                                                               TN_PADDING_MODE_##last,  \
+                                                               TN_PADDING_MODE_ZEROS)); \
+    }                                                                                   \
+    static bool name##_reset(tn_module *m) {                                            \
+        TN_SELF(name, s, m);                                                            \
+        return tni_init_affine(s->weight, s->bias);                                     \
     }
 #define CONV_MODULE_FORWARD(name, dims)                                                            \
     static bool name##_forward(tn_mframe *f) {                                                     \

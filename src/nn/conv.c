@@ -32,16 +32,17 @@ static tn_tensor *conv_padded(tn_tensor *x, tn_padding_mode mode, int dims, tn_i
 /* build and reset of all convolutions, each on its own struct; `last` is the last padding mode that
  * it has. Fan in is in_channels / groups times
  * the kernel's elements, read off the weight's shape. */
-#define CONV_MODULE(name, last)                                                               \
-    static bool name##_build(tn_module *m) {                                                  \
-        TN_SELF(name, s, m);                                                                  \
-        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,          \
-                                   (int)s->o.padding_mode <=                                  \
-                                       TNI_IF(padding_mode, (int)TN_PADDING_MODE_##last, 0)); \
-    }                                                                                         \
-    static bool name##_reset(tn_module *m) {                                                  \
-        TN_SELF(name, s, m);                                                                  \
-        return tni_init_affine(s->weight, s->bias);                                           \
+#define CONV_MODULE(name, last)                                                         \
+    static bool name##_build(tn_module *m) {                                            \
+        TN_SELF(name, s, m);                                                            \
+        return conv_module_options(s->o.in_channels, s->o.out_channels, s->o.groups,    \
+                                   s->o.padding_mode <= TNI_IF(padding_mode,            \
+                                                               TN_PADDING_MODE_##last,  \
+                                                               TN_PADDING_MODE_ZEROS)); \
+    }                                                                                   \
+    static bool name##_reset(tn_module *m) {                                            \
+        TN_SELF(name, s, m);                                                            \
+        return tni_init_affine(s->weight, s->bias);                                     \
     }
 /* forward of Conv1d .. Conv3d; sizes of one number stand for all dimensions. */
 #define CONV_MODULE_FORWARD(name, dims)                                                            \
