@@ -107,11 +107,12 @@ static watch_state WATCH_OFF watch_take(const tni_block *b) {
 }
 
 /* What these keep when they fail, something else gives back: a loader its buffers, which are for
- * the next batch; a module that is being made the table of its parts. A training that breaks off,
- * or a step of L-BFGS, whose closure is the user's, leaves gradients and the optimizer's state. */
-static const char *const watch_keepers[] = {"tn_loader_next_at", "tn_evaluate_at",
-                                            "tn_part_tensor_at", "tn_part_give_at",
-                                            "tn_part_child_at",  NULL};
+ * the next batch; a module that is being made the table of its parts, a scaler that of its
+ * optimizers. A training that breaks off, or a step of L-BFGS, whose closure is the user's, leaves
+ * gradients and the optimizer's state. */
+static const char *const watch_keepers[] = {
+    "tn_loader_next_at", "tn_evaluate_at",       "tn_part_tensor_at", "tn_part_give_at",
+    "tn_part_child_at",  "tn_scaler_unscale_at", "tn_scaler_step_at", NULL};
 /* A view of a base that was written since gets its history from whoever asks first, and keeps it:
  * bytes are not compared where nodes were made. */
 static bool WATCH_OFF watch_balance(const char *name, const watch_state *was,
