@@ -9608,6 +9608,13 @@ static inline bool tnc_is_float(int dtype) {
     return dtype == TN_F32 || dtype == TN_F64 || dtype == TN_F16 || dtype == TN_BF16;
 }
 
+TNC_FN float tnc_fused(float a, float b, float c) { return fmaf(a, b, c); }
+TNC_FN double tnc_fused(double a, double b, double c) { return fma(a, b, c); }
+
+static inline int64_t tnc_option(tn_ints option, int k, int64_t otherwise) {
+    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
+}
+
 template <class E, int n>
 struct alignas(sizeof(E) * n) tnc_pack {
     E e[n];
@@ -12065,8 +12072,6 @@ template <class A>
 struct tnc_line_lanes {
     enum { lanes = 256 / sizeof(A), each = lanes / TNC_WARP };
 };
-TNC_FN float tnc_fused(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_fused(double a, double b, double c) { return fma(a, b, c); }
 template <class A>
 TNC_FN A tnc_line_fold(const A *a) {
     A v = a[0];
@@ -16001,8 +16006,6 @@ struct tnc_step_table {
 };
 static_assert(sizeof(tnc_step_table) <= 4096, "arguments of a kernel");
 
-TNC_FN float tnc_step_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_step_fma(double a, double b, double c) { return fma(a, b, c); }
 TNC_FN float tnc_step_root(float a) { return sqrtf(a); }
 TNC_FN double tnc_step_root(double a) { return sqrt(a); }
 
@@ -16016,13 +16019,13 @@ struct tnc_step_sgd {
           first(o.first) {}
     __device__ __forceinline__ V step(V x, V d, V *s, const bool *has) const {
         if (maximize) d = -d;
-        if (decays) d = tnc_step_fma(x, decay, d);
+        if (decays) d = tnc_fused(x, decay, d);
         if (has[0]) {
-            const V b = first ? d : tnc_step_fma(d, one_dampening, s[0] * momentum);
+            const V b = first ? d : tnc_fused(d, one_dampening, s[0] * momentum);
             s[0] = b;
-            d = nesterov ? tnc_step_fma(b, momentum, d) : b;
+            d = nesterov ? tnc_fused(b, momentum, d) : b;
         }
-        return tnc_step_fma(d, rate, x);
+        return tnc_fused(d, rate, x);
     }
 };
 template <class V>
@@ -16040,9 +16043,9 @@ struct tnc_step_adam {
         if (decays && decoupled)
             x = x * decay;
         else if (decays)
-            d = tnc_step_fma(x, decay, d);
-        const V a = tnc_step_fma(weight, d - s[0], below ? s[0] : d);
-        V b = tnc_step_fma(one_beta2 * d, d, s[1] * beta2);
+            d = tnc_fused(x, decay, d);
+        const V a = tnc_fused(weight, d - s[0], below ? s[0] : d);
+        V b = tnc_fused(one_beta2 * d, d, s[1] * beta2);
         s[0] = a;
         s[1] = b;
         if (has[2]) {
@@ -18885,8 +18888,8 @@ static void random_go(const tn_frame *f, tnc_drawing *d) {
     d->bytes = parts ? out.bytes / 2 : out.bytes;
     d->whole = random_is(typename Make::V(), d->dtype) && (uintptr_t)out.at % 16 == 0;
     TNC_LAUNCH_PLAIN((tnc_draw_kernel<Make>),
-                     tnc_blocks((d->n + Make::each - 1) / Make::each, TNC_THREADS),
-                     TNC_THREADS, tnc_stream(f), *d);
+                     tnc_blocks((d->n + Make::each - 1) / Make::each, TNC_THREADS), TNC_THREADS,
+                     tnc_stream(f), *d);
 }
 
 static bool random_in_doubles(const tn_frame *f) {
@@ -20403,15 +20406,13 @@ TNC_FN tnc_matrix<T, parts> tnc_matrix_of(const tnc_factors &f, const tnc_factor
     return tnc_matrix<T, parts>{(T *)s.at + at, s.row, s.col};
 }
 
-TNC_FN float tnc_factor_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_factor_fma(double a, double b, double c) { return fma(a, b, c); }
 template <class T, int parts>
 TNC_FN void tnc_factor_add(T *y, const T *x, tnc_pair_of a) {
-    T re = tnc_factor_fma((T)a.re, x[0], y[0]);
+    T re = tnc_fused((T)a.re, x[0], y[0]);
     if (parts > 1) {
-        const T im = tnc_factor_fma((T)a.re, x[parts - 1], y[parts - 1]);
-        re = tnc_factor_fma((T)-a.im, x[parts - 1], re);
-        y[parts - 1] = tnc_factor_fma((T)a.im, x[0], im);
+        const T im = tnc_fused((T)a.re, x[parts - 1], y[parts - 1]);
+        re = tnc_fused((T)-a.im, x[parts - 1], re);
+        y[parts - 1] = tnc_fused((T)a.im, x[0], im);
     }
     y[0] = re;
 }
@@ -20426,6 +20427,25 @@ TNC_FN tnc_pair_of tnc_factor_div(tnc_pair_of a, tnc_pair_of b) {
     }
     const double ratio = b.re / b.im, under = fma(b.re, ratio, b.im);
     return tnc_pair_of{fma(a.re, ratio, a.im) / under, fma(a.im, ratio, -a.re) / under};
+}
+template <class T>
+TNC_FN tnc_pair_of tnc_factor_rounded(tnc_pair_of v) {
+    return tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
+}
+template <class T, int parts>
+TNC_FN void tnc_triangular_column(const tnc_matrix<T, parts> &t, const tnc_matrix<T, parts> &x,
+                                  int64_t c, int64_t n, bool upper, bool unit, int lane) {
+    for (int64_t step = 0; step < n; step++) {
+        const int64_t j = upper ? n - 1 - step : step, first = upper ? 0 : j + 1,
+                      end = upper ? j : n;
+        tnc_pair_of v = x.get(j, c);
+        if (!unit) v = tnc_factor_rounded<T>(tnc_factor_div(v, t.get(j, j)));
+        __syncwarp();
+        if (lane == 0) x.set(j, c, v);
+        for (int64_t i = first + lane; i < end; i += 32)
+            tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
+        __syncwarp();
+    }
 }
 
 enum { TNC_FACTOR_THREADS = 128, TNC_FACTOR_WARPS = TNC_FACTOR_THREADS / 32 };
@@ -20444,6 +20464,11 @@ static inline void factor_side(tnc_factor_side *s, const tn_operand &t, const tn
         const int own = d - (like.ndim - t.ndim);
         if (own >= 0 && t.size[own] != 1) s->batch[d] = t.stride[own] * parts;
     }
+}
+static inline int64_t factor_count(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
 }
 static inline void factor_batches(tnc_factors *f, const tn_operand &like) {
     f->batches = 1;
@@ -20518,11 +20543,6 @@ TNC_PRIV void tnc_block_exchange(cudaStream_t s, const tnc_block &x, const tnc_p
 TNC_PRIV void tnc_block_lu(cudaStream_t s, const tnc_block &a, const tnc_pivots &p, int32_t *info);
 TNC_PRIV void tnc_block_lu_solve(cudaStream_t s, const tnc_block &lu, const tnc_pivots &p,
                                  const tnc_block &x, bool adjoint);
-
-template <class T>
-TNC_FN tnc_pair_of tnc_factor_rounded(tnc_pair_of v) {
-    return tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
-}
 
 template <class T, int parts>
 __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
@@ -20608,9 +20628,8 @@ TNC_FN T tnc_block_chain(T c, const T *a, int64_t a_step, const T *b, int64_t b_
     for (int64_t first = 0; first < n; first += TN_PRODUCT_BLOCK) {
         const int64_t end = n - first < TN_PRODUCT_BLOCK ? n : first + TN_PRODUCT_BLOCK;
         T sum = 0;
-        for (int64_t k = first; k < end; k++)
-            sum = tnc_factor_fma(a[k * a_step], b[k * b_step], sum);
-        c = tnc_factor_fma(alpha, sum, c);
+        for (int64_t k = first; k < end; k++) sum = tnc_fused(a[k * a_step], b[k * b_step], sum);
+        c = tnc_fused(alpha, sum, c);
     }
     return c;
 }
@@ -20620,7 +20639,7 @@ TNC_FN T tnc_block_dot(T c, const T *a, int64_t a_step, const T *b, int64_t b_st
     T chain[16];
     for (int k = 0; k < 16; k++) chain[k] = 0;
     for (int64_t k = 0; k < n; k++)
-        chain[k % 16] = tnc_factor_fma(a[k * a_step], b[k * b_step], chain[k % 16]);
+        chain[k % 16] = tnc_fused(a[k * a_step], b[k * b_step], chain[k % 16]);
     for (int half = 8; half; half /= 2)
         for (int k = 0; k < half; k++) chain[k] += chain[k + half];
     return add ? (T)fma((double)chain[0], (double)alpha, (double)c) : chain[0];
@@ -20692,18 +20711,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
          job < in.batches * in.n; job += warps) {
         const auto t = tnc_block_at<T, parts>(of, job / in.n),
                    x = tnc_block_at<T, parts>(in, job / in.n);
-        const int64_t c = job % in.n;
-        for (int64_t step = 0; step < n; step++) {
-            const int64_t j = upper ? n - 1 - step : step, first = upper ? 0 : j + 1,
-                          end = upper ? j : n;
-            tnc_pair_of v = x.get(j, c);
-            if (!unit) v = tnc_factor_rounded<T>(tnc_factor_div(v, t.get(j, j)));
-            __syncwarp();
-            if (lane == 0) x.set(j, c, v);
-            for (int64_t i = first + lane; i < end; i += 32)
-                tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
-            __syncwarp();
-        }
+        tnc_triangular_column<T, parts>(t, x, job % in.n, n, upper, unit, lane);
     }
 }
 template <class T, int parts>
@@ -21071,22 +21079,14 @@ TNC_PRIV void tnc_block_qr(cudaStream_t s, tnc_reflectors *r, const tnc_block &a
     }
 }
 
-static int64_t reflectors_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
-
 static bool geqrf_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
-    return !a.numel ||
-           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], n, n);
+    return !a.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2], n, n);
 }
 static void geqrf_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->out[1]);
-    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1],
-                  batches = reflectors_batches(in);
+    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], batches = factor_count(in);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch, *factors = tau.at;
     if (!in.numel) return;
@@ -21101,13 +21101,12 @@ static void geqrf_run(tn_frame *f) {
 static bool householder_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
-    return !a.numel ||
-           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], 2 * n, n);
+    return !a.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2], 2 * n, n);
 }
 static void householder_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]);
     const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
-                  batches = reflectors_batches(in);
+                  batches = factor_count(in);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     if (!in.numel) return;
@@ -21125,7 +21124,7 @@ static bool ormqr_prepare(tn_frame *f) {
     TN_ARGS(ormqr, o, f);
     const tn_operand a = tn_operand_of(f->in[0]), c = tn_operand_of(f->in[2]);
     const int64_t columns = c.size[c.ndim - (o->left ? 1 : 2)];
-    return !c.numel || tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2],
+    return !c.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2],
                                               a.size[a.ndim - 1] + columns, columns);
 }
 static void ormqr_run(tn_frame *f) {
@@ -21133,7 +21132,7 @@ static void ormqr_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]),
                      c = tn_operand_of(f->in[2]);
     const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
-                  columns = c.size[c.ndim - (o->left ? 1 : 2)], batches = reflectors_batches(in),
+                  columns = c.size[c.ndim - (o->left ? 1 : 2)], batches = factor_count(in),
                   blocks = (k + TNC_REFLECTIONS - 1) / TNC_REFLECTIONS;
     const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT;
     const bool adjoint = o->transpose == o->left;
@@ -21223,18 +21222,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_triangular(tnc_factors
         const int64_t c = job % f.k;
         for (int64_t i = lane; i < f.n; i += 32) x.set(i, c, b.get(i, c));
         __syncwarp();
-        for (int64_t step = 0; step < f.n; step++) {
-            const int64_t j = f.upper ? f.n - 1 - step : step, first = f.upper ? 0 : j + 1,
-                          end = f.upper ? j : f.n;
-            tnc_pair_of v = x.get(j, c);
-            if (!f.unit) v = tnc_factor_div(v, t.get(j, j));
-            v = tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
-            __syncwarp();
-            if (lane == 0) x.set(j, c, v);
-            for (int64_t i = first + lane; i < end; i += 32)
-                tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
-            __syncwarp();
-        }
+        tnc_triangular_column<T, parts>(t, x, c, f.n, f.upper, f.unit, lane);
     }
 }
 
@@ -21299,11 +21287,11 @@ TNC_FN tnc_pair_of tnc_factor_dot(const tnc_matrix<T, parts> &x, int64_t jx,
     T rr = 0, ii = 0, ri = 0, ir = 0;
     for (int64_t r = i + threadIdx.x % 16; r < m; r += 16) {
         const T *a = x.to(r, jx), *b = y.to(r, jy);
-        rr = tnc_factor_fma(a[0], b[0], rr);
+        rr = tnc_fused(a[0], b[0], rr);
         if (parts == 1) continue;
-        ii = tnc_factor_fma(a[parts - 1], b[parts - 1], ii);
-        ri = tnc_factor_fma(a[0], b[parts - 1], ri);
-        ir = tnc_factor_fma(a[parts - 1], b[0], ir);
+        ii = tnc_fused(a[parts - 1], b[parts - 1], ii);
+        ri = tnc_fused(a[0], b[parts - 1], ri);
+        ir = tnc_fused(a[parts - 1], b[0], ir);
     }
     for (int half = 8; half; half /= 2) {
         rr += __shfl_down_sync(0xffffffffu, rr, half, 16);
@@ -21438,11 +21426,6 @@ static bool factor_scratch(tn_frame *f, const tn_operand &t, int64_t batches, in
         __builtin_mul_overflow(bytes, batches * (int64_t)t.bytes, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || tn_device_scratch(f, bytes) != NULL;
-}
-static int64_t factor_count(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
 }
 static bool factor_cholesky_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
@@ -21592,11 +21575,6 @@ TNC_FAMILY(factors, factor_table)
 
 /* src/cuda/lu.cu - LU factorizations, systems and inverses by them, in the order of the CPU (ops/linalg/lu.c, inverse.c); their matrices go by blocks of batches (blocks.cuh) */
 
-static int64_t lu_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
 static bool lu_scratch(tn_frame *f, bool fits, int64_t bytes) {
     if (!fits) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || tn_device_scratch(f, bytes) != NULL;
@@ -21616,12 +21594,13 @@ static void lu_clear(cudaStream_t s, int32_t *at, int64_t n) {
 static bool lu_factor_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, a.size[a.ndim - 2], a.size[a.ndim - 1], lu_batches(a), 0);
+    const bool fits =
+        lu_room(&bytes, a, a.size[a.ndim - 2], a.size[a.ndim - 1], factor_count(a), 0);
     return lu_scratch(f, fits, bytes);
 }
 static void lu_factor_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), lu = tn_operand_of(f->out[0]);
-    const int64_t m = a.size[a.ndim - 2], n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const int64_t m = a.size[a.ndim - 2], n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     const tnc_pivots p = {(int32_t *)tn_device_data(f->out[1]), m < n ? m : n};
     int32_t *info = (int32_t *)tn_device_data(f->out[2]);
@@ -21658,7 +21637,7 @@ static void lu_make(cudaStream_t s, const lu_factors &x, const tn_operand &t,
 }
 static bool solve_lu_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], own = lu_batches(a), all = lu_batches(x);
+    const int64_t n = a.size[a.ndim - 1], own = factor_count(a), all = factor_count(x);
     int64_t bytes = 0;
     const bool fits = lu_room(&bytes, a, n, n, own > all ? own : all, n + 1) &&
                       lu_room(&bytes, a, 1, x.numel, 1, 0);
@@ -21670,7 +21649,7 @@ static void solve_lu_run(tn_frame *f) {
                      out = tn_operand_of(f->out[0]);
     const int how = o->left ? TNC_AS_IS : TNC_TRANSPOSED;
     const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
-                  own = lu_batches(a), all = lu_batches(out);
+                  own = factor_count(a), all = factor_count(out);
     const cudaStream_t s = tnc_stream(f);
     int32_t *info = (int32_t *)tn_device_data(f->out[1]);
     char *room = (char *)f->scratch;
@@ -21692,13 +21671,13 @@ static bool inv_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, n, n, lu_batches(a), n + 1) &&
-                      lu_room(&bytes, a, n, n, lu_batches(a), 0);
+    const bool fits = lu_room(&bytes, a, n, n, factor_count(a), n + 1) &&
+                      lu_room(&bytes, a, n, n, factor_count(a), 0);
     return lu_scratch(f, fits, bytes);
 }
 static void inv_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     const lu_factors x = lu_factors_in(&room, a, n, batches);
@@ -21734,7 +21713,7 @@ static tnc_lu_pivots lu_pivots_of(const tn_operand &t, const tn_operand &like) {
     p.from = (const int32_t *)(const void *)t.at;
     p.n = t.size[t.ndim - 1];
     p.step = t.stride[t.ndim - 1];
-    p.batches = lu_batches(like);
+    p.batches = factor_count(like);
     p.nbatch = like.ndim - 2;
     for (int d = 0; d < p.nbatch; d++) {
         const int own = d - (p.nbatch - (t.ndim - 1));
@@ -21749,7 +21728,7 @@ static bool lu_solve_prepare(tn_frame *f) {
     const int64_t n = a.size[a.ndim - 1];
     int64_t bytes = 0;
     const bool fits =
-        lu_room(&bytes, a, n, n, lu_batches(x), n + 1) && lu_room(&bytes, a, 1, x.numel, 1, 0);
+        lu_room(&bytes, a, n, n, factor_count(x), n + 1) && lu_room(&bytes, a, 1, x.numel, 1, 0);
     return !x.numel || lu_scratch(f, fits, bytes);
 }
 static void lu_solve_run(tn_frame *f) {
@@ -21759,7 +21738,7 @@ static void lu_solve_run(tn_frame *f) {
     const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT;
     const bool adjoint = o->adjoint == o->left;
     const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
-                  all = lu_batches(out);
+                  all = factor_count(out);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     if (!out.numel) return;
@@ -21843,7 +21822,7 @@ static tnc_lu_triangle lu_triangle_of(const tn_operand &in, const tn_operand &t,
     a.to = t.at;
     a.m = t.size[t.ndim - 2];
     a.n = t.size[t.ndim - 1];
-    a.batches = lu_batches(t);
+    a.batches = factor_count(t);
     a.from_row = in.stride[in.ndim - 2] * in.bytes;
     a.from_col = in.stride[in.ndim - 1] * in.bytes;
     a.to_row = t.stride[t.ndim - 2] * t.bytes;
@@ -21863,7 +21842,7 @@ static bool lu_unpack_prepare(tn_frame *f) {
     TN_ARGS(lu_unpack, o, f);
     const tn_operand a = tn_operand_of(f->in[0]);
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, 0, 0, lu_batches(a), a.size[a.ndim - 2]);
+    const bool fits = lu_room(&bytes, a, 0, 0, factor_count(a), a.size[a.ndim - 2]);
     return !o->unpack_pivots || lu_scratch(f, fits, bytes);
 }
 static void lu_unpack_run(tn_frame *f) {
@@ -22037,11 +22016,6 @@ static void exp_parts(cudaStream_t s, const tnc_block *p, int degree) {
     exp_times(s, p[EXP_U], p[EXP_A], p[EXP_W]);
 }
 
-static int64_t exp_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
 static bool exp_look_at(tn_frame *f, tnc_exp *e, const tn_operand &a, int64_t batches) {
     const cudaStream_t s = tnc_stream(f);
     std::vector<tnc_exp_plan> plan;
@@ -22066,7 +22040,7 @@ static bool exp_look_at(tn_frame *f, tnc_exp *e, const tn_operand &a, int64_t ba
 static bool exp_look(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int32_t device = tn_frame_device(f);
-    const int64_t batches = exp_batches(a);
+    const int64_t batches = factor_count(a);
     tnc_exp e;
     e.sums = (double *)tnc_alloc(device, (a.size[a.ndim - 1] + 1) * batches * 8);
     if (!e.sums) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
@@ -22087,7 +22061,7 @@ static int64_t exp_room(const tn_operand &a, int64_t batches) {
 }
 static bool matrix_exp_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
-    const int64_t bytes = a.numel ? exp_room(a, exp_batches(a)) : 0;
+    const int64_t bytes = a.numel ? exp_room(a, factor_count(a)) : 0;
     if (bytes < 0) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || (exp_look(f) && tn_device_scratch(f, bytes) != NULL);
 }
@@ -22121,7 +22095,7 @@ static void exp_go(tn_frame *f, const tnc_exp &e, tnc_block *p, const tnc_pivots
                       store)
 static void matrix_exp_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], batches = exp_batches(a);
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     tnc_block p[EXP_PLANES];
@@ -22366,8 +22340,6 @@ TNC_FN void tnc_conv_keep(const tnc_conv &v, const tnc_conv_room<T, MR> &r,
         r.bs[k * X::B + p / X::V].e[p % X::V] = t->next_b[i];
     }
 }
-TNC_FN float tnc_conv_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_conv_fma(double a, double b, double c) { return fma(a, b, c); }
 
 template <class T, int MR>
 TNC_FN void tnc_conv_term(const tnc_conv_room<T, MR> &r, int k, tnc_conv_tile<T, MR> *t) {
@@ -22382,7 +22354,7 @@ TNC_FN void tnc_conv_term(const tnc_conv_room<T, MR> &r, int k, tnc_conv_tile<T,
     CONV_UNROLL
     for (int i = 0; i < MR; i++) CONV_UNROLL
     for (int j = 0; j < X::PR; j++)
-        t->acc[i][j] = tnc_conv_fma(a[i / X::G].e[i % X::G], b[j / X::V].e[j % X::V], t->acc[i][j]);
+        t->acc[i][j] = tnc_fused(a[i / X::G].e[i % X::G], b[j / X::V].e[j % X::V], t->acc[i][j]);
 }
 
 template <class T, class E, int MR>
@@ -22519,7 +22491,7 @@ struct tnc_conv_real {
     TNC_FN T get(const char *at, int64_t i, int dtype) {
         return tnc_conv_of<T, E>::get(at, i, dtype);
     }
-    TNC_FN T term(const tnc_conv &, T a, T b, T sum) { return tnc_conv_fma(a, b, sum); }
+    TNC_FN T term(const tnc_conv &, T a, T b, T sum) { return tnc_fused(a, b, sum); }
     TNC_FN T plus(T a, T b) { return a + b; }
     TNC_FN T zero() { return 0; }
     TNC_FN void put(const tnc_conv &v, int64_t part, int64_t i, T x) {
@@ -22667,7 +22639,7 @@ TNC_FN T tnc_conv_lane(const tnc_conv &v, int64_t a, int64_t b, const tnc_conv_p
             if (tnc_conv_inside(v, row, col))
                 x = tnc_conv_of<T, E>::get(v.b, b + image * d.outer + row * v.row + col * v.col,
                                            v.dtype);
-            sum = tnc_conv_fma(x, g, sum);
+            sum = tnc_fused(x, g, sum);
         }
         from += n;
     }
@@ -23027,9 +22999,6 @@ struct tnc_conv3d {
     tn_conv_blocks cut;
 };
 
-TNC_FN float tnc_conv3d_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_conv3d_fma(double a, double b, double c) { return fma(a, b, c); }
-
 template <class T>
 struct tnc_conv3d_floats {
     enum { zeros = 1 };
@@ -23050,7 +23019,7 @@ struct tnc_conv3d_floats {
     }
     __device__ __forceinline__ void term(T x, T w, bool) {
         if (n == TN_PRODUCT_BLOCK) join();
-        sum = tnc_conv3d_fma(x, w, sum);
+        sum = tnc_fused(x, w, sum);
         n++;
     }
     __device__ __forceinline__ void end(char *to, int dtype) {
@@ -23207,7 +23176,7 @@ TNC_FN T tnc_conv3d_block(const tnc_conv3d &v, const int64_t *at, int64_t line, 
         for (int64_t x = first; x < end; x++) {
             T &sum = lane[(x - first) % lanes];
             tnc_conv3d_meet<tnc_conv3d_floats<T>>(v, at, line, x, &g, &z);
-            sum = tnc_conv3d_fma(z, g, sum);
+            sum = tnc_fused(z, g, sum);
         }
     for (int half = lanes / 2; half; half /= 2)
         for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
@@ -23270,9 +23239,6 @@ static tnc_volumes conv3d_volumes(const tn_tensor *t) {
     }
     return v;
 }
-static int64_t conv3d_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
-}
 static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
                         tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
     memset(v, 0, sizeof *v);
@@ -23282,9 +23248,9 @@ static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, co
     v->elements = tn_numel(f->out[0]);
     v->groups = groups;
     for (int k = 0; k < 3; k++) {
-        v->stride[k] = conv3d_option(stride, k, 1);
-        v->pad[k] = conv3d_option(padding, k, 0);
-        v->dilation[k] = conv3d_option(dilation, k, 1);
+        v->stride[k] = tnc_option(stride, k, 1);
+        v->pad[k] = tnc_option(padding, k, 0);
+        v->dilation[k] = tnc_option(dilation, k, 1);
     }
 }
 #define CONV3D_LAUNCH(kernel) \
@@ -23399,15 +23365,12 @@ TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
 }
 TNC_FN double tnc_pool_quotient(double sum, double d) { return sum / d; }
 
-static inline int64_t pool_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
-}
 static inline void pool_axis(tnc_pool_axis *a, int k, tn_ints kernel, tn_ints stride,
                              tn_ints padding, tn_ints dilation) {
-    a->k = pool_option(kernel, k, 1);
-    a->stride = pool_option(stride, k, a->k);
-    a->pad = pool_option(padding, k, 0);
-    a->dilation = pool_option(dilation, k, 1);
+    a->k = tnc_option(kernel, k, 1);
+    a->stride = tnc_option(stride, k, a->k);
+    a->pad = tnc_option(padding, k, 0);
+    a->dilation = tnc_option(dilation, k, 1);
 }
 
 struct tnc_pool_planes {
@@ -24893,8 +24856,6 @@ struct tnc_batch_two : tnc_joined<tnc_batch_sums> {
         ((tnc_batch_sums *)l.out[0])[at] = a;
     }
 };
-TNC_FN float tnc_batch_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_batch_fma(double a, double b, double c) { return fma(a, b, c); }
 
 struct tnc_batch_vector {
     char *at;
@@ -25001,7 +24962,7 @@ TNC_FN float tnc_batch_dy(const tnc_batch &v, int64_t e) {
 template <class T>
 TNC_FN T tnc_batch_affine(const tnc_batch &v, int64_t c, T x) {
     const T *numbers = (const T *)v.numbers;
-    return tnc_batch_fma(x - numbers[c], numbers[v.channels + c], numbers[2 * v.channels + c]);
+    return tnc_fused(x - numbers[c], numbers[v.channels + c], numbers[2 * v.channels + c]);
 }
 TNC_FN float tnc_batch_slope(const tnc_batch &v, int64_t c, float x, float dy) {
     const float *numbers = (const float *)v.numbers;

@@ -11,7 +11,7 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          213  optimizers, learning-rate schedules, clipping of gradients
+ *   [2]  optim          214  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       4790  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
@@ -619,6 +619,7 @@ TN_USE_RESULT TN_API tn_scaler *tn_scaler_new_at(const char *file, int line,
                                                  const tn_scaler_args *args);
 #define tn_scaler_new(...) TNI_CALL_AS(tn_scaler_new_at, tn_scaler_args, __VA_ARGS__)
 TN_API void tn_scaler_free(tn_scaler *s);
+/* loss times the scale; loss is f32, for the scale is beyond f16's largest number. */
 TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler *s,
                                      tn_tensor *loss);
 #define tn_scaler_scale(s, loss) tn_scaler_scale_at(__FILE__, __LINE__, s, loss)
@@ -19684,10 +19685,14 @@ struct tn_scaler {
     tni_buffer states;
 };
 
+static const double scaler_most = 3.4028234663852886e38;
+static bool scaler_fits(double scale, const char *name) {
+    return (scale > 0 && scale <= scaler_most) ||
+           tni_nn_error(TN_INVALID, "%s is %g, but must be positive and finite in f32", name,
+                        scale);
+}
 static bool scaler_check(const tn_scaler *s) {
-    if (!(s->scale > 0 && s->scale <= 3.4028234663852886e38))
-        return tni_nn_error(TN_INVALID, "init_scale is %g, but must be positive and finite",
-                            s->scale);
+    if (!scaler_fits(s->scale, "init_scale")) return false;
     if (!(s->growth_factor > 1))
         return tni_nn_error(TN_INVALID, "growth_factor is %g, but must be above 1",
                             s->growth_factor);
@@ -19795,7 +19800,8 @@ static bool scaler_go(const char *file, int line, tn_scaler *s, tn_optimizer *o,
     tni_step_begin(&at, file, line, step ? "scaler_step" : "scaler_unscale");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL");
+    ok = mark >= 0 &&
+         (s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL"));
     state = ok ? scaler_state_of(s, o) : NULL;
     if (!state || !step || state->stage != SCALER_UNSCALED) ok = ok && scaler_unscale(s, o);
     state = ok ? scaler_state_of(s, o) : NULL;
@@ -19830,7 +19836,7 @@ static bool scaler_update(tn_scaler *s) {
         s->good = 0;
     } else if (s->good >= s->growth_interval - 1) {
         const double grown = s->scale * s->growth_factor;
-        if (grown <= 3.4028234663852886e38) s->scale = grown;
+        if (grown <= scaler_most) s->scale = grown;
         s->good = 0;
     } else {
         s->good++;
@@ -19856,9 +19862,12 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
     bool ok = true;
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "scaler_resume");
-    if (!s || !(scale > 0 && scale <= 3.4028234663852886e38) || count < 0)
-        ok = tni_nn_error(TN_INVALID,
-                          "expected a scaler, a positive scale and a count of 0 or more");
+    if (!s)
+        ok = tni_nn_error(TN_INVALID, "the scaler is NULL");
+    else if (count < 0)
+        ok = tni_nn_error(TN_INVALID, "count is %lld, but must be 0 or more", (long long)count);
+    else
+        ok = scaler_fits(scale, "scale");
     if (ok) {
         s->scale = scale;
         s->good = count;
@@ -20119,11 +20128,11 @@ static bool lbfgs_direction(tn_lbfgs *l, tn_tensor *gradient) {
     q = tnp_neg(gradient);
     for (int64_t i = l->kept - 1; q && i >= 0; i--) {
         l->al[i] = lbfgs_dot(l->step[i], q) * l->ro[i];
-        q = tnp_add(q, l->change[i], -l->al[i]);
+        q = tnp_add_(q, l->change[i], -l->al[i]);
     }
-    if (q && l->scale != 1) q = tnp_mul_scalar(q, tn_float(l->scale));
+    if (q && l->scale != 1) q = tnp_mul_scalar_(q, tn_float(l->scale));
     for (int64_t i = 0; q && i < l->kept; i++)
-        q = tnp_add(q, l->step[i], fma(-lbfgs_dot(l->change[i], q), l->ro[i], l->al[i]));
+        q = tnp_add_(q, l->step[i], fma(-lbfgs_dot(l->change[i], q), l->ro[i], l->al[i]));
     return q && lbfgs_keep(&l->direction, q);
 }
 
@@ -20174,7 +20183,10 @@ static bool lbfgs_step(lbfgs_run *r, double *value) {
         const bool ok = mark >= 0 && lbfgs_iterate(r, &at, n == l->o.max_iter, &more) &&
                         lbfgs_keep(&l->gradient, at.gradient);
         tn_scope_end(mark);
-        if (!ok) return false;
+        if (!ok) {
+            l->iterations = 0;
+            return false;
+        }
         at.gradient = l->gradient;
     }
     return tn_ok();

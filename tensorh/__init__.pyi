@@ -181,7 +181,6 @@ less_: _Any
 less_equal: _Any
 less_equal_: _Any
 from .serialization import load as load
-from ._functions._casts import lower as lower
 from ._functions.products import lu as lu
 moveaxis: _Any
 from ._functions.reductions import msort as msort
@@ -274,5 +273,4 @@ from ._functions.shapes import view_copy as view_copy
 from ._vmap import vmap as vmap
 from ._functions.shapes import vsplit as vsplit
 from ._functions.shapes import vstack as vstack
-from ._functions._casts import wide as wide
 from ._plan import will_it_fit as will_it_fit

@@ -19,8 +19,12 @@ def get(name):
         return None
 
     def call(self, *args, **kwargs):
-        if not isinstance(self, (list, tuple)):  # _foreach_pow(2.0, exponents)
+        if op == "pow" and isinstance(self, (int, float, complex)):  # _foreach_pow(2.0, exponents)
             return [_C.pow(self, e) for e in args[0]]
+        if not isinstance(self, (list, tuple)):
+            raise TypeError(
+                f"{name}(): argument 'self' must be tuple of Tensors, not {type(self).__name__}"
+            )
         n, lists = len(self), [a for a in args if isinstance(a, (list, tuple))]
         for given in lists:
             if len(given) != n:

@@ -54,7 +54,7 @@ LEFT_OUT_OF = {
     ),
     "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
-        (r"Container|NLLLoss2d|RNN(Cell)?Base", "deprecated, or a base"),
+        (r"Container|NLLLoss2d", "torch has deprecated it"),
         (r"factory_kwargs|grad", _INSIDE),
         (r"intrinsic|qat", "left to the kernels that need it"),
     ),
@@ -65,8 +65,6 @@ LEFT_OUT_OF = {
     ),
     "torch.nn.Module": (
         (r"T_destination|__getattr__", _INSIDE),
-        (r"share_memory", "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
-        (r"register_backward_hook", "torch has deprecated it: register_full_backward_hook"),
     ),
     "torch.nn.utils": (
         (r"clip_grad(_norm|_value)?|convert_parameters|memory_format|fusion|stateless",
@@ -114,9 +112,9 @@ LEFT_OUT_OF = {
         (r"debug_unwrap|functionalize|rearrange", _INSIDE),
     ),
     "torch.utils": (
-        (r"benchmark|flop_counter|bottleneck|collect_env", "Python has timeit and cProfile"),
+        (r"benchmark|bottleneck|collect_env", "Python has timeit and cProfile"),
         (r"cpp_extension|hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
-        (r"tensorboard|model_zoo|show_pickle|viz|weak|deterministic", _INSIDE),
+        (r"tensorboard|show_pickle|viz|weak|deterministic", _INSIDE),
     ),
     "torch.utils.data": (
         (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"

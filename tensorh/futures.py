@@ -1,6 +1,7 @@
 """torch.futures: results that come later, set by another thread of this process."""
 
 import threading
+import traceback
 
 __all__ = ["Future", "collect_all", "wait_all"]
 
@@ -41,7 +42,10 @@ class Future:
             calls, self._calls = self._calls, []
             self._changed.notify_all()
         for call in calls:
-            call(self)
+            try:
+                call(self)
+            except Exception:  # as torch: the others are called, and the result stays
+                traceback.print_exc()
 
     def set_result(self, result):
         """Ends the waiting with a result."""

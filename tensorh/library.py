@@ -26,6 +26,7 @@ class _Operator:
         self.name, self.schema = name, schema
         self.kernels, self.fake, self.backward, self.setup = {}, None, None, None
         self.transparent = False  # the kernel's own calls are recorded
+        self.autograd = None  # computes in place of the kernel what is to be recorded
         self.recorded, self.autocast = None, {}
         self.__name__ = name.rpartition("::")[2]
 
@@ -43,12 +44,24 @@ class _Operator:
         bound.apply_defaults()
         return (*bound.args, *bound.kwargs.values())
 
+    def _split(self, args):
+        """Arguments by place, and a dict of those that the signature has by keyword alone."""
+        signature = self._signature()
+        names = [p.name for p in signature.parameters.values()
+                 if p.kind is p.KEYWORD_ONLY] if signature else []  # fmt: skip
+        n = len(signature.parameters) - len(names) if names else len(args)
+        return args[:n], dict(zip(names, args[n:], strict=False))
+
+    def _run(self, kernel, args):
+        args, named = self._split(args)
+        return kernel(*args, **named)
+
     def _kernel(self, args):
         devices = {t.device.type for t in _tensors(args)} - {"cpu"} or {"cpu"}
         if "meta" in devices:
             f = self.kernels.get("meta", self.fake)
-            if f is None and self.transparent:
-                f = self.kernels.get(None)
+            if f is None and (self.transparent or self.autograd):
+                f = self.kernels.get(None, self.autograd)
             if f is None:
                 raise NotImplementedError(
                     f"{self.name}: there is no fake function for tensors of the device meta: "
@@ -56,7 +69,7 @@ class _Operator:
                 )
             return f
         for device in sorted(devices):
-            f = self.kernels.get(device, self.kernels.get(None))
+            f = self.kernels.get(device, self.kernels.get(None, self.autograd))
             if f is None:
                 raise NotImplementedError(
                     f"Could not run '{self.name}' with arguments of the device {device!r}: it has "
@@ -68,11 +81,17 @@ class _Operator:
         args = self._arguments(args, kwargs)
         for device, cast in self.autocast.items():
             if _autocast(device):
-                return cast(*args)
-        kernel = self._kernel(args)
+                return self._run(cast, args)
         needed = any(t.requires_grad for t in _tensors(args)) and _C.is_grad_enabled()
+        if needed and self.autograd is not None:
+            return self._run(self.autograd, args)
+        kernel = self._kernel(args)
         if not needed or (self.transparent and self.backward is None):
-            return kernel(*args)
+            return self._run(kernel, args)
+        if not any(isinstance(a, _C.Tensor) and a.requires_grad for a in args):
+            raise NotImplementedError(
+                f"{self.name}: gradients of tensors in a list are not here: give them one by one"
+            )
         if self.recorded is None:
             self.recorded = _recorded(self)
         return self.recorded.apply(*args)
@@ -98,8 +117,12 @@ def _recorded(operator):
     class Recorded(Function):
         @staticmethod
         def forward(ctx, *args):
-            result = operator._kernel(args)(*args)
-            if operator.setup is not None:
+            result = operator._run(operator._kernel(args), args)
+            inputs, ctx._named = operator._split(args)
+            if operator.setup is not None and ctx._named:
+                operator.setup(ctx=ctx, inputs=inputs, keyword_only_inputs=ctx._named,
+                               output=result)  # fmt: skip
+            elif operator.setup is not None:
                 operator.setup(ctx, args, result)
             return result
 
@@ -110,7 +133,11 @@ def _recorded(operator):
                     f"Trying to backward through {operator.name}.default but no autograd formula "
                     "was registered. Please use register_autograd to add one."
                 )
-            return operator.backward(ctx, *grads)
+            given = operator.backward(ctx, *grads)
+            if not ctx._named:
+                return given
+            given = given if isinstance(given, tuple) else (given,)
+            return given + (None,) * len(ctx._named)
 
     Recorded.__name__ = Recorded.__qualname__ = operator.__name__
     return Recorded
@@ -184,7 +211,7 @@ class Library:
 def _implement(name, fn, key):
     operator = _operator(name)
     if key in ("Autograd", "AutogradCPU", "AutogradCUDA"):
-        operator.kernels[None], operator.transparent = fn, True
+        operator.autograd = fn
         return
     if key in ("AutocastCPU", "AutocastCUDA"):
         operator.autocast[key.removeprefix("Autocast").lower()] = fn
@@ -381,18 +408,23 @@ class DispatchKeySet:
 
 
 class _ExcludeDispatchKeyGuard:
-    """A block in which autocast is off, if the keys have that of the CPU."""
+    """A block in which autocast is off for the devices that the keys name."""
 
     def __init__(self, keys):
-        self.off = keys.has("AutocastCPU")
+        self.off = [d for d in ("cpu", "cuda") if keys.has("Autocast" + d.upper())]
 
     def __enter__(self):
-        if self.off:
-            self.before = _C._set_autocast(None)
+        from .amp.autocast_mode import set_autocast_enabled
+
+        self.before = [_autocast(d) for d in self.off]
+        for device in self.off:
+            set_autocast_enabled(device, False)
 
     def __exit__(self, *exc):
-        if self.off:
-            _C._set_autocast(self.before)
+        from .amp.autocast_mode import set_autocast_enabled
+
+        for device, before in zip(self.off, self.before, strict=True):
+            set_autocast_enabled(device, before)
 
 
 def fallthrough_kernel(*args, **kwargs):

@@ -148,7 +148,10 @@ def argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def _counted(input, dim, mask):
     """How many elements the mask leaves, with the reduced dimensions."""
-    here = _C.ones(input.shape, dtype=_C.int64) if mask is None else _whole(input, mask)
+    if mask is None:
+        here = _C.ones(input.shape, dtype=_C.int64, device=input.device)
+    else:
+        here = _whole(input, mask)
     return here.sum(_dims(dim, input.dim()), True) if input.dim() else here.to(_C.int64)
 
 
@@ -264,7 +267,9 @@ def logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def _input_mask(input, *args, mask=None, **kwargs):
     """The mask in input's shape; without one all is true."""
-    return _C.ones(input.shape, dtype=_C.bool) if mask is None else _whole(input, mask)
+    if mask is None:
+        return _C.ones(input.shape, dtype=_C.bool, device=input.device)
+    return _whole(input, mask)
 
 
 def _output_mask(op, input, *args, mask=None, dim=None, keepdim=False, **kwargs):

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import tempfile
+import threading
 import time
 from enum import Enum
 
@@ -246,6 +247,7 @@ class _Recorder:
         if _running:
             raise RuntimeError("a profile is being recorded already")
         _C._profile_begin()
+        self._main = threading.get_ident()  # the thread whose calls are recorded
         self._from = time.perf_counter()
         _running.append(self)
 
@@ -272,12 +274,6 @@ class _Recorder:
                 "tid": numbers[0] if numbers and thread == self._main else thread, "args": {},
             })  # fmt: skip
 
-    @property
-    def _main(self):
-        import threading
-
-        return threading.main_thread().ident
-
     def events(self):
         if self.trace is None:
             raise AssertionError("Profiler must be initialized before getting events")
@@ -287,8 +283,6 @@ class _Recorder:
 
 
 def _thread():
-    import threading
-
     return threading.get_ident()
 
 

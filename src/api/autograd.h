@@ -61,8 +61,9 @@ TN_API tn_dtype tn_autocast(void);
 TN_API tn_dtype tn_set_device_autocast(tn_dtype dtype);
 TN_API tn_dtype tn_device_autocast(void);
 /* Casts of f32 leaves that require grad are kept until both are off, so that a weight that is used
- * twice is cast once; after a write to the weight it is cast again. tn_set_autocast_cache(false):
- * none is kept from now on; returns what was set before. tn_clear_autocast_cache forgets them. */
+ * twice is cast once; after a write to the weight it is cast again. The weights are held as long.
+ * tn_set_autocast_cache(false): none is kept from now on; returns what was set before.
+ * tn_clear_autocast_cache forgets them. */
 TN_API bool tn_set_autocast_cache(bool enabled);
 TN_API void tn_clear_autocast_cache(void);
 

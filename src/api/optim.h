@@ -162,6 +162,7 @@ TN_USE_RESULT TN_API tn_scaler *tn_scaler_new_at(const char *file, int line,
                                                  const tn_scaler_args *args);
 #define tn_scaler_new(...) TNI_CALL_AS(tn_scaler_new_at, tn_scaler_args, __VA_ARGS__)
 TN_API void tn_scaler_free(tn_scaler *s);
+/* loss times the scale; loss is f32, for the scale is beyond f16's largest number. */
 TN_API tn_tensor *tn_scaler_scale_at(const char *file, int line, const tn_scaler *s,
                                      tn_tensor *loss);
 #define tn_scaler_scale(s, loss) tn_scaler_scale_at(__FILE__, __LINE__, s, loss)

@@ -7,6 +7,8 @@ typedef struct checkpoint {
     void *user;
     tni_block *b;
     uint32_t autocast;
+    tni_autocast_fn casts; /* of the forward's thread: the backward's may have set none */
+    void (*casts_drop)(tni_block *b);
     uint8_t rng[TN_GENERATOR_BYTES];
 } checkpoint;
 
@@ -51,6 +53,10 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
     autocast = tni_autocast_modes(b);
     kept = tni_calls(b)->casts_off;
     tni_calls(b)->casts_off = true; /* its casts end with it */
+    if (c->autocast) {
+        tni_calls(b)->autocast = c->casts;
+        tni_calls(b)->casts_drop = c->casts_drop;
+    }
     if (c->autocast != autocast) tni_autocast_set(b, c->autocast);
     a.t = c->forward(in, (int)f->nsaved, c->user);
     if (c->autocast != autocast) tni_autocast_set(b, autocast);
@@ -110,5 +116,7 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     c->user = user;
     c->b = b;
     c->autocast = tni_autocast_modes(b);
+    c->casts = tni_calls(b)->autocast;
+    c->casts_drop = tni_calls(b)->casts_drop;
     return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
 }

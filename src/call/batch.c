@@ -57,9 +57,9 @@ TN_API void tn_each(tn_frame *f, int64_t count, int64_t work,
                   grain = EACH_WORK / each, most = (int64_t)1 << 30; /* `next` must not wrap */
     each_job job = {f, task, count, grain, 0};
     int64_t workers;
-    int64_t elements = 0;
-    for (int i = 0; i < f->nout; i++) elements += f->out[i] && f->out[i]->numel;
-    if (count < 1 || !elements) return; /* 2^31 empty matrices are no work */
+    bool any = false;
+    for (int i = 0; i < f->nout; i++) any = any || (f->out[i] && f->out[i]->numel > 0);
+    if (count < 1 || !any) return; /* 2^31 empty matrices are no work */
     /* No more workers than there is work, and than have scratch. */
     if (job.grain < (count - 1) / most + 1) job.grain = (count - 1) / most + 1;
     workers = (count - 1) / job.grain + 1;

@@ -6,6 +6,10 @@
 
 /* --- what this room adds to a thread's block and to a context --------------------------------- */
 
+typedef bool (*tni_autocast_fn)(tni_block *b, const tn_row *row, unsigned how, bool given,
+                                const char *file, int line, const void *args, void *results,
+                                bool *ok);
+
 typedef struct tni_call_block {
     tni_tensor_block tensors;
     uint64_t next_id; /* numbers of tape nodes */
@@ -15,8 +19,7 @@ typedef struct tni_call_block {
     struct tni_batch *batch; /* the innermost one that is open (vmap.c); NULL: none */
     /* With TNI_HOOK_CAST: whether the call is one of those that autocast changes, and then it is
      * made, with *ok (autocast.c); given: it has .out. */
-    bool (*autocast)(tni_block *b, const tn_row *row, unsigned how, bool given, const char *file,
-                     int line, const void *args, void *results, bool *ok);
+    tni_autocast_fn autocast;
     struct tni_casts *casts; /* weights that autocast has cast; NULL: none */
     void (*casts_drop)(tni_block *b);
     bool casts_off; /* none are kept */

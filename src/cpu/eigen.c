@@ -134,7 +134,7 @@ static void eigen_vector(eigen_back *b, int64_t k, int64_t n) {
     const double y = pair ? tni_planes_get(b->t, k - 1, k).re : 0,
                  z = pair ? tni_planes_get(b->t, k, k - 1).re : 0;
     b->rows = k + 1;
-    b->least = fmax(DBL_EPSILON * eigen_size(b->value), DBL_MIN * ((double)n / DBL_EPSILON));
+    b->least = fmax(DBL_EPSILON * eigen_size(b->value), tni_schur_least(n));
     for (int64_t i = 0; i < n; i++) eigen_put(b, i, tni_re_im(0, 0));
     if (!pair) {
         eigen_put(b, k, tni_re_im(1, 0));

@@ -38,6 +38,11 @@ typedef struct tni_schur {
 } tni_schur;
 /* By the implicit double shift of real matrices, to 2 x 2 blocks with equal diagonals, and by the
  * single shift of complex ones. False if the iteration does not end. */
+/* What is so small that it counts as zero in any matrix of order n. */
+TN_PRIV double tni_schur_least(int64_t n);
+/* Whether the elements under and over a diagonal element `at` count, which its neighbour differs
+ * from by `apart` (M. Ahues, F. Tisseur, 1997, as LAPACK's dlahqr): if not, the matrix is cut. */
+TN_PRIV bool tni_schur_apart(double under, double over, double at, double apart, double least);
 TN_PRIV bool tni_schur_real(tni_schur *s);
 TN_PRIV bool tni_schur_complex(tni_schur *s);
 

@@ -20,18 +20,11 @@ static bool balance_alone(const tni_planes *a, const tni_balance *b, int64_t i, 
         if (k != i && !(row ? balance_zero(a, i, k) : balance_zero(a, k, i))) return false;
     return true;
 }
-static void balance_rows_exchange(const tni_planes *a, int64_t i, int64_t k) {
-    for (int64_t c = 0; c < a->n && i != k; c++) {
-        const tni_pair x = tni_planes_get(a, i, c);
-        tni_planes_set(a, i, c, tni_planes_get(a, k, c));
-        tni_planes_set(a, k, c, x);
-    }
-}
 static void balance_exchange(const tni_planes *a, double *by, int64_t i, int64_t k) {
     by[k] = (double)i;
     if (i == k) return;
     tni_columns_exchange(a, i, k);
-    balance_rows_exchange(a, i, k);
+    tni_rows_exchange(a, i, k);
 }
 /* Rows that isolate an eigenvalue go to the end, columns to the front. */
 static void balance_permute(const tni_planes *a, tni_balance *b) {
@@ -47,7 +40,7 @@ static void balance_permute(const tni_planes *a, tni_balance *b) {
             i = b->low - 1;
         }
 }
-/* Row (or column) i times 2^power. */
+/* Row (or column) i times a factor, a power of two. */
 static void balance_scale(const tni_planes *a, int64_t i, double factor, bool row) {
     for (int64_t k = 0; k < a->n; k++) {
         const int64_t r = row ? i : k, c = row ? k : i;
@@ -126,8 +119,8 @@ TN_PRIV tni_balance tni_balance_of(const tni_planes *a, double *by) {
 TN_PRIV void tni_balance_undo(const tni_balance *b, const tni_planes *v) {
     for (int64_t i = b->low; i <= b->high && b->low < b->high; i++)
         if (b->by[i] != 1) balance_scale(v, i, b->by[i], true);
-    for (int64_t i = b->low - 1; i >= 0; i--) balance_rows_exchange(v, i, (int64_t)b->by[i]);
-    for (int64_t i = b->high + 1; i < v->n; i++) balance_rows_exchange(v, i, (int64_t)b->by[i]);
+    for (int64_t i = b->low - 1; i >= 0; i--) tni_rows_exchange(v, i, (int64_t)b->by[i]);
+    for (int64_t i = b->high + 1; i < v->n; i++) tni_rows_exchange(v, i, (int64_t)b->by[i]);
 }
 
 /* --- reduction -------------------------------------------------------------------------------- */

@@ -114,20 +114,13 @@ TN_PRIV int32_t tni_ldl_factor(const tni_planes *a, int32_t *pivots, bool hermit
 
 /* --- systems ---------------------------------------------------------------------------------- */
 
-static void ldl_rows_exchange(const tni_planes *x, int64_t i, int64_t k) {
-    for (int64_t c = 0; c < x->n && i != k; c++) {
-        const tni_pair v = tni_planes_get(x, i, c);
-        tni_planes_set(x, i, c, tni_planes_get(x, k, c));
-        tni_planes_set(x, k, c, v);
-    }
-}
 /* x = D^-1 L^-1 P x */
 static void ldl_down(const tni_planes *ld, const int32_t *pivots, const tni_planes *x,
                      bool hermitian) {
     const int64_t n = ld->n;
     for (int64_t k = 0, rows; k < n; k += rows) {
         rows = pivots[k] < 0 && k + 1 < n ? 2 : 1;
-        ldl_rows_exchange(x, k + rows - 1, llabs(pivots[k + rows - 1]) - 1);
+        tni_rows_exchange(x, k + rows - 1, llabs(pivots[k + rows - 1]) - 1);
         for (int64_t c = 0; c < x->n; c++) {
             tni_pair u = tni_planes_get(x, k, c), v;
             tni_column_add(x, c, ld, k, k + rows, n, tni_re_im(-u.re, -u.im));
@@ -162,7 +155,7 @@ static void ldl_up(const tni_planes *ld, const int32_t *pivots, const tni_planes
                                sum = tni_column_dot(ld, j, x, c, k + 1);
                 tni_planes_set(x, j, c, tni_re_im(v.re - sum.re, v.im - sum.im));
             }
-        ldl_rows_exchange(x, k, llabs(pivots[k]) - 1);
+        tni_rows_exchange(x, k, llabs(pivots[k]) - 1);
     }
 }
 TN_PRIV void tni_ldl_solve(const tni_planes *ld, const int32_t *pivots, const tni_planes *x,

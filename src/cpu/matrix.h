@@ -132,6 +132,7 @@ TN_PRIV void tni_planes_solve_right(const tni_planes *x, const tni_planes *t, in
 /* Columns [0, p->n) of from, in both planes. */
 TN_PRIV void tni_planes_copy(const tni_planes *to, const tni_planes *from);
 TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j);
+TN_PRIV void tni_rows_exchange(const tni_planes *p, int64_t i, int64_t j);
 TN_PRIV void tni_planes_unit(const tni_planes *p); /* ones on the diagonal, zeros elsewhere */
 
 #endif

@@ -136,6 +136,13 @@ TN_PRIV void tni_columns_exchange(const tni_planes *p, int64_t i, int64_t j) {
         tni_planes_set(p, r, j, v);
     }
 }
+TN_PRIV void tni_rows_exchange(const tni_planes *p, int64_t i, int64_t j) {
+    for (int64_t c = 0; c < p->n && i != j; c++) {
+        const tni_pair v = tni_planes_get(p, i, c);
+        tni_planes_set(p, i, c, tni_planes_get(p, j, c));
+        tni_planes_set(p, j, c, v);
+    }
+}
 TN_PRIV void tni_planes_unit(const tni_planes *p) {
     block_clear(p);
     for (int64_t i = 0; i < p->m && i < p->n; i++) tni_planes_set(p, i, i, tni_re_im(1, 0));

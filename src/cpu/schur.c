@@ -12,25 +12,25 @@ static double *schur_at(const tni_schur *s, int64_t i, int64_t j) {
 }
 #define H(i, j) (*schur_at(s, i, j))
 
-/* What is so small that it counts as zero in any matrix of order n. */
-static double schur_least(int64_t n) { return DBL_MIN * ((double)n / DBL_EPSILON); }
+TN_PRIV double tni_schur_least(int64_t n) { return DBL_MIN * ((double)n / DBL_EPSILON); }
+TN_PRIV bool tni_schur_apart(double under, double over, double at, double apart, double least) {
+    const double most = fmax(at, apart), sum = most + fmax(under, over);
+    return !(fmin(under, over) * (fmax(under, over) / sum) <=
+             fmax(least, DBL_EPSILON * (fmin(at, apart) * (most / sum))));
+}
 
 /* Whether the subdiagonal element in row k is negligible beside its neighbours. */
 static bool schur_negligible(const tni_schur *s, int64_t k) {
     const double under = fabs(H(k, k - 1)), over = fabs(H(k - 1, k)),
-                 least = schur_least(s->high - s->low + 1);
-    double size = fabs(H(k - 1, k - 1)) + fabs(H(k, k)), apart, most, sum;
+                 least = tni_schur_least(s->high - s->low + 1);
+    double size = fabs(H(k - 1, k - 1)) + fabs(H(k, k));
     if (under <= least) return true;
     if (size == 0) {
         if (k - 2 >= s->low) size += fabs(H(k - 1, k - 2));
         if (k + 1 <= s->high) size += fabs(H(k + 1, k));
     }
     if (under > DBL_EPSILON * size) return false;
-    apart = fabs(H(k - 1, k - 1) - H(k, k));
-    most = fmax(fabs(H(k, k)), apart);
-    sum = most + fmax(under, over);
-    return fmin(under, over) * (fmax(under, over) / sum) <=
-           fmax(least, DBL_EPSILON * (fmin(fabs(H(k, k)), apart) * (most / sum)));
+    return !tni_schur_apart(under, over, fabs(H(k, k)), fabs(H(k - 1, k - 1) - H(k, k)), least);
 }
 
 /* Two numbers, both real or conjugate. */

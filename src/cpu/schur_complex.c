@@ -30,19 +30,15 @@ static tni_pair csch_root(tni_pair v) {
 static bool csch_negligible(const tni_schur *s, int64_t k) {
     const tni_pair at = csch_get(s, k, k), before = csch_get(s, k - 1, k - 1);
     const double under = csch_size(csch_get(s, k, k - 1)), over = csch_size(csch_get(s, k - 1, k)),
-                 least = DBL_MIN * ((double)(s->high - s->low + 1) / DBL_EPSILON);
-    double size = csch_size(before) + csch_size(at), apart, most, sum;
+                 least = tni_schur_least(s->high - s->low + 1);
+    double size = csch_size(before) + csch_size(at);
     if (under <= least) return true;
     if (size == 0) {
         if (k - 2 >= s->low) size += fabs(csch_get(s, k - 1, k - 2).re);
         if (k + 1 <= s->high) size += fabs(csch_get(s, k + 1, k).re);
     }
     if (fabs(csch_get(s, k, k - 1).re) > DBL_EPSILON * size) return false;
-    apart = csch_size(csch_less(before, at));
-    most = fmax(csch_size(at), apart);
-    sum = most + fmax(under, over);
-    return fmin(under, over) * (fmax(under, over) / sum) <=
-           fmax(least, DBL_EPSILON * (fmin(csch_size(at), apart) * (most / sum)));
+    return !tni_schur_apart(under, over, csch_size(at), csch_size(csch_less(before, at)), least);
 }
 /* The eigenvalue of the last 2 x 2 block of [l, i] that is nearer to its end; every tenth time
  * another number. */

@@ -29,8 +29,6 @@ struct tnc_batch_two : tnc_joined<tnc_batch_sums> {
         ((tnc_batch_sums *)l.out[0])[at] = a;
     }
 };
-TNC_FN float tnc_batch_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_batch_fma(double a, double b, double c) { return fma(a, b, c); }
 
 /* --- numbers a channel ------------------------------------------------------------------------ */
 
@@ -146,7 +144,7 @@ TNC_FN float tnc_batch_dy(const tnc_batch &v, int64_t e) {
 template <class T>
 TNC_FN T tnc_batch_affine(const tnc_batch &v, int64_t c, T x) {
     const T *numbers = (const T *)v.numbers;
-    return tnc_batch_fma(x - numbers[c], numbers[v.channels + c], numbers[2 * v.channels + c]);
+    return tnc_fused(x - numbers[c], numbers[v.channels + c], numbers[2 * v.channels + c]);
 }
 /* y = dy scale + ((x - mean) slope + shift) */
 TNC_FN float tnc_batch_slope(const tnc_batch &v, int64_t c, float x, float dy) {

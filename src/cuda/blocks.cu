@@ -4,11 +4,6 @@
  * that is solved column by column has a warp a column, one along rows a thread a row. */
 #include "blocks.cuh"
 
-template <class T>
-TNC_FN tnc_pair_of tnc_factor_rounded(tnc_pair_of v) {
-    return tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
-}
-
 /* --- in and out ------------------------------------------------------------------------------- */
 
 /* f.a: the tensor's matrices; f.m x f.n. */
@@ -99,9 +94,8 @@ TNC_FN T tnc_block_chain(T c, const T *a, int64_t a_step, const T *b, int64_t b_
     for (int64_t first = 0; first < n; first += TN_PRODUCT_BLOCK) {
         const int64_t end = n - first < TN_PRODUCT_BLOCK ? n : first + TN_PRODUCT_BLOCK;
         T sum = 0;
-        for (int64_t k = first; k < end; k++)
-            sum = tnc_factor_fma(a[k * a_step], b[k * b_step], sum);
-        c = tnc_factor_fma(alpha, sum, c);
+        for (int64_t k = first; k < end; k++) sum = tnc_fused(a[k * a_step], b[k * b_step], sum);
+        c = tnc_fused(alpha, sum, c);
     }
     return c;
 }
@@ -112,7 +106,7 @@ TNC_FN T tnc_block_dot(T c, const T *a, int64_t a_step, const T *b, int64_t b_st
     T chain[16];
     for (int k = 0; k < 16; k++) chain[k] = 0;
     for (int64_t k = 0; k < n; k++)
-        chain[k % 16] = tnc_factor_fma(a[k * a_step], b[k * b_step], chain[k % 16]);
+        chain[k % 16] = tnc_fused(a[k * a_step], b[k * b_step], chain[k % 16]);
     for (int half = 8; half; half /= 2)
         for (int k = 0; k < half; k++) chain[k] += chain[k + half];
     return add ? (T)fma((double)chain[0], (double)alpha, (double)c) : chain[0];
@@ -181,7 +175,7 @@ TNC_PRIV void tnc_block_product(cudaStream_t s, const tnc_block &c, const tnc_bl
 
 /* --- triangular systems ----------------------------------------------------------------------- */
 
-/* A warp has a column of x: what is known of it goes from the rest. */
+/* A warp has a column of x. */
 template <class T, int parts>
 __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
     tnc_block_columns(tnc_block of, tnc_block in, bool upper, bool unit) {
@@ -191,18 +185,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS)
          job < in.batches * in.n; job += warps) {
         const auto t = tnc_block_at<T, parts>(of, job / in.n),
                    x = tnc_block_at<T, parts>(in, job / in.n);
-        const int64_t c = job % in.n;
-        for (int64_t step = 0; step < n; step++) {
-            const int64_t j = upper ? n - 1 - step : step, first = upper ? 0 : j + 1,
-                          end = upper ? j : n;
-            tnc_pair_of v = x.get(j, c);
-            if (!unit) v = tnc_factor_rounded<T>(tnc_factor_div(v, t.get(j, j)));
-            __syncwarp();
-            if (lane == 0) x.set(j, c, v);
-            for (int64_t i = first + lane; i < end; i += 32)
-                tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
-            __syncwarp();
-        }
+        tnc_triangular_column<T, parts>(t, x, job % in.n, n, upper, unit, lane);
     }
 }
 /* x[:, j] -= x[:, k] op(t)(k, j) of what is known, a thread a row of x; from the first column on,

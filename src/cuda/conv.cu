@@ -95,8 +95,6 @@ TNC_FN void tnc_conv_keep(const tnc_conv &v, const tnc_conv_room<T, MR> &r,
         r.bs[k * X::B + p / X::V].e[p % X::V] = t->next_b[i];
     }
 }
-TNC_FN float tnc_conv_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_conv_fma(double a, double b, double c) { return fma(a, b, c); }
 
 /* One k of the step. */
 template <class T, int MR>
@@ -112,7 +110,7 @@ TNC_FN void tnc_conv_term(const tnc_conv_room<T, MR> &r, int k, tnc_conv_tile<T,
     CONV_UNROLL
     for (int i = 0; i < MR; i++) CONV_UNROLL
     for (int j = 0; j < X::PR; j++)
-        t->acc[i][j] = tnc_conv_fma(a[i / X::G].e[i % X::G], b[j / X::V].e[j % X::V], t->acc[i][j]);
+        t->acc[i][j] = tnc_fused(a[i / X::G].e[i % X::G], b[j / X::V].e[j % X::V], t->acc[i][j]);
 }
 
 /* The chains of one block of n terms, whose table is r.ks. */
@@ -258,7 +256,7 @@ struct tnc_conv_real {
     TNC_FN T get(const char *at, int64_t i, int dtype) {
         return tnc_conv_of<T, E>::get(at, i, dtype);
     }
-    TNC_FN T term(const tnc_conv &, T a, T b, T sum) { return tnc_conv_fma(a, b, sum); }
+    TNC_FN T term(const tnc_conv &, T a, T b, T sum) { return tnc_fused(a, b, sum); }
     TNC_FN T plus(T a, T b) { return a + b; }
     TNC_FN T zero() { return 0; }
     TNC_FN void put(const tnc_conv &v, int64_t part, int64_t i, T x) {
@@ -412,7 +410,7 @@ TNC_FN T tnc_conv_lane(const tnc_conv &v, int64_t a, int64_t b, const tnc_conv_p
             if (tnc_conv_inside(v, row, col))
                 x = tnc_conv_of<T, E>::get(v.b, b + image * d.outer + row * v.row + col * v.col,
                                            v.dtype);
-            sum = tnc_conv_fma(x, g, sum);
+            sum = tnc_fused(x, g, sum);
         }
         from += n;
     }

@@ -22,9 +22,6 @@ struct tnc_conv3d {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-TNC_FN float tnc_conv3d_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_conv3d_fma(double a, double b, double c) { return fma(a, b, c); }
-
 /* A sum of products x w: of floats in chains, `outside` telling whether x is a zero around b. */
 template <class T>
 struct tnc_conv3d_floats {
@@ -46,7 +43,7 @@ struct tnc_conv3d_floats {
     }
     __device__ __forceinline__ void term(T x, T w, bool) {
         if (n == TN_PRODUCT_BLOCK) join();
-        sum = tnc_conv3d_fma(x, w, sum);
+        sum = tnc_fused(x, w, sum);
         n++;
     }
     __device__ __forceinline__ void end(char *to, int dtype) {
@@ -212,7 +209,7 @@ TNC_FN T tnc_conv3d_block(const tnc_conv3d &v, const int64_t *at, int64_t line, 
         for (int64_t x = first; x < end; x++) {
             T &sum = lane[(x - first) % lanes];
             tnc_conv3d_meet<tnc_conv3d_floats<T>>(v, at, line, x, &g, &z);
-            sum = tnc_conv3d_fma(z, g, sum);
+            sum = tnc_fused(z, g, sum);
         }
     for (int half = lanes / 2; half; half /= 2)
         for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
@@ -278,10 +275,6 @@ static tnc_volumes conv3d_volumes(const tn_tensor *t) {
     }
     return v;
 }
-/* Number k of an option: one stands for all dimensions. */
-static int64_t conv3d_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
-}
 static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
                         tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
     memset(v, 0, sizeof *v);
@@ -291,9 +284,9 @@ static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, co
     v->elements = tn_numel(f->out[0]);
     v->groups = groups;
     for (int k = 0; k < 3; k++) {
-        v->stride[k] = conv3d_option(stride, k, 1);
-        v->pad[k] = conv3d_option(padding, k, 0);
-        v->dilation[k] = conv3d_option(dilation, k, 1);
+        v->stride[k] = tnc_option(stride, k, 1);
+        v->pad[k] = tnc_option(padding, k, 0);
+        v->dilation[k] = tnc_option(dilation, k, 1);
     }
 }
 #define CONV3D_LAUNCH(kernel) \

@@ -227,6 +227,14 @@ static inline bool tnc_is_float(int dtype) {
     return dtype == TN_F32 || dtype == TN_F64 || dtype == TN_F16 || dtype == TN_BF16;
 }
 
+TNC_FN float tnc_fused(float a, float b, float c) { return fmaf(a, b, c); }
+TNC_FN double tnc_fused(double a, double b, double c) { return fma(a, b, c); }
+
+/* Number k of an option: one stands for all dimensions. */
+static inline int64_t tnc_option(tn_ints option, int k, int64_t otherwise) {
+    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
+}
+
 /* Elements that lie one after another are moved 16 bytes at a time. */
 template <class E, int n>
 struct alignas(sizeof(E) * n) tnc_pack {

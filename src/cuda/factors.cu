@@ -77,18 +77,7 @@ __global__ void __launch_bounds__(TNC_FACTOR_THREADS) tnc_triangular(tnc_factors
         const int64_t c = job % f.k;
         for (int64_t i = lane; i < f.n; i += 32) x.set(i, c, b.get(i, c));
         __syncwarp();
-        for (int64_t step = 0; step < f.n; step++) {
-            const int64_t j = f.upper ? f.n - 1 - step : step, first = f.upper ? 0 : j + 1,
-                          end = f.upper ? j : f.n;
-            tnc_pair_of v = x.get(j, c);
-            if (!f.unit) v = tnc_factor_div(v, t.get(j, j));
-            v = tnc_pair_of{(double)(T)v.re, (double)(T)v.im}; /* as rounded */
-            __syncwarp();
-            if (lane == 0) x.set(j, c, v);
-            for (int64_t i = first + lane; i < end; i += 32)
-                tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
-            __syncwarp();
-        }
+        tnc_triangular_column<T, parts>(t, x, c, f.n, f.upper, f.unit, lane);
     }
 }
 
@@ -162,11 +151,11 @@ TNC_FN tnc_pair_of tnc_factor_dot(const tnc_matrix<T, parts> &x, int64_t jx,
     T rr = 0, ii = 0, ri = 0, ir = 0;
     for (int64_t r = i + threadIdx.x % 16; r < m; r += 16) {
         const T *a = x.to(r, jx), *b = y.to(r, jy);
-        rr = tnc_factor_fma(a[0], b[0], rr);
+        rr = tnc_fused(a[0], b[0], rr);
         if (parts == 1) continue;
-        ii = tnc_factor_fma(a[parts - 1], b[parts - 1], ii);
-        ri = tnc_factor_fma(a[0], b[parts - 1], ri);
-        ir = tnc_factor_fma(a[parts - 1], b[0], ir);
+        ii = tnc_fused(a[parts - 1], b[parts - 1], ii);
+        ri = tnc_fused(a[0], b[parts - 1], ri);
+        ir = tnc_fused(a[parts - 1], b[0], ir);
     }
     for (int half = 8; half; half /= 2) {
         rr += __shfl_down_sync(0xffffffffu, rr, half, 16);
@@ -314,11 +303,6 @@ static bool factor_scratch(tn_frame *f, const tn_operand &t, int64_t batches, in
         __builtin_mul_overflow(bytes, batches * (int64_t)t.bytes, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || tn_device_scratch(f, bytes) != NULL;
-}
-static int64_t factor_count(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
 }
 static bool factor_cholesky_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);

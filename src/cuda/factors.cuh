@@ -49,16 +49,14 @@ TNC_FN tnc_matrix<T, parts> tnc_matrix_of(const tnc_factors &f, const tnc_factor
     return tnc_matrix<T, parts>{(T *)s.at + at, s.row, s.col};
 }
 
-TNC_FN float tnc_factor_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_factor_fma(double a, double b, double c) { return fma(a, b, c); }
 /* y += a x, part by part in the CPU's order. */
 template <class T, int parts>
 TNC_FN void tnc_factor_add(T *y, const T *x, tnc_pair_of a) {
-    T re = tnc_factor_fma((T)a.re, x[0], y[0]);
+    T re = tnc_fused((T)a.re, x[0], y[0]);
     if (parts > 1) {
-        const T im = tnc_factor_fma((T)a.re, x[parts - 1], y[parts - 1]);
-        re = tnc_factor_fma((T)-a.im, x[parts - 1], re);
-        y[parts - 1] = tnc_factor_fma((T)a.im, x[0], im);
+        const T im = tnc_fused((T)a.re, x[parts - 1], y[parts - 1]);
+        re = tnc_fused((T)-a.im, x[parts - 1], re);
+        y[parts - 1] = tnc_fused((T)a.im, x[0], im);
     }
     y[0] = re;
 }
@@ -73,6 +71,27 @@ TNC_FN tnc_pair_of tnc_factor_div(tnc_pair_of a, tnc_pair_of b) {
     }
     const double ratio = b.re / b.im, under = fma(b.re, ratio, b.im);
     return tnc_pair_of{fma(a.re, ratio, a.im) / under, fma(a.im, ratio, -a.re) / under};
+}
+template <class T>
+TNC_FN tnc_pair_of tnc_factor_rounded(tnc_pair_of v) {
+    return tnc_pair_of{(double)(T)v.re, (double)(T)v.im};
+}
+/* Column c of x, of n rows, becomes that of t^-1 x, by the lanes of a warp: what is known of it
+ * goes from the rest. t is triangular; `unit`: its diagonal counts as ones. */
+template <class T, int parts>
+TNC_FN void tnc_triangular_column(const tnc_matrix<T, parts> &t, const tnc_matrix<T, parts> &x,
+                                  int64_t c, int64_t n, bool upper, bool unit, int lane) {
+    for (int64_t step = 0; step < n; step++) {
+        const int64_t j = upper ? n - 1 - step : step, first = upper ? 0 : j + 1,
+                      end = upper ? j : n;
+        tnc_pair_of v = x.get(j, c);
+        if (!unit) v = tnc_factor_rounded<T>(tnc_factor_div(v, t.get(j, j)));
+        __syncwarp();
+        if (lane == 0) x.set(j, c, v);
+        for (int64_t i = first + lane; i < end; i += 32)
+            tnc_factor_add<T, parts>(x.to(i, c), t.to(i, j), tnc_pair_of{-v.re, -v.im});
+        __syncwarp();
+    }
 }
 
 /* --- host ------------------------------------------------------------------------------------- */
@@ -94,6 +113,12 @@ static inline void factor_side(tnc_factor_side *s, const tn_operand &t, const tn
         const int own = d - (like.ndim - t.ndim);
         if (own >= 0 && t.size[own] != 1) s->batch[d] = t.stride[own] * parts;
     }
+}
+/* How many matrices t has. */
+static inline int64_t factor_count(const tn_operand &t) {
+    int64_t n = 1;
+    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
+    return n;
 }
 static inline void factor_batches(tnc_factors *f, const tn_operand &like) {
     f->batches = 1;

@@ -85,8 +85,6 @@ template <class A>
 struct tnc_line_lanes {
     enum { lanes = 256 / sizeof(A), each = lanes / TNC_WARP };
 };
-TNC_FN float tnc_fused(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_fused(double a, double b, double c) { return fma(a, b, c); }
 /* The sum of all lanes of a block, folded by halves, in thread 0 of the warp. */
 template <class A>
 TNC_FN A tnc_line_fold(const A *a) {

@@ -5,11 +5,6 @@
 #include "here.cuh"
 #include "places.cuh"
 
-static int64_t lu_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
 /* For prepare: so many bytes in all. */
 static bool lu_scratch(tn_frame *f, bool fits, int64_t bytes) {
     if (!fits) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
@@ -33,12 +28,13 @@ static void lu_clear(cudaStream_t s, int32_t *at, int64_t n) {
 static bool lu_factor_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, a.size[a.ndim - 2], a.size[a.ndim - 1], lu_batches(a), 0);
+    const bool fits =
+        lu_room(&bytes, a, a.size[a.ndim - 2], a.size[a.ndim - 1], factor_count(a), 0);
     return lu_scratch(f, fits, bytes);
 }
 static void lu_factor_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), lu = tn_operand_of(f->out[0]);
-    const int64_t m = a.size[a.ndim - 2], n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const int64_t m = a.size[a.ndim - 2], n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     const tnc_pivots p = {(int32_t *)tn_device_data(f->out[1]), m < n ? m : n};
     int32_t *info = (int32_t *)tn_device_data(f->out[2]);
@@ -79,7 +75,7 @@ static void lu_make(cudaStream_t s, const lu_factors &x, const tn_operand &t,
 }
 static bool solve_lu_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), x = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], own = lu_batches(a), all = lu_batches(x);
+    const int64_t n = a.size[a.ndim - 1], own = factor_count(a), all = factor_count(x);
     int64_t bytes = 0;
     const bool fits = lu_room(&bytes, a, n, n, own > all ? own : all, n + 1) &&
                       lu_room(&bytes, a, 1, x.numel, 1, 0);
@@ -91,7 +87,7 @@ static void solve_lu_run(tn_frame *f) {
                      out = tn_operand_of(f->out[0]);
     const int how = o->left ? TNC_AS_IS : TNC_TRANSPOSED; /* x a = b is a^T x^T = b^T */
     const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
-                  own = lu_batches(a), all = lu_batches(out);
+                  own = factor_count(a), all = factor_count(out);
     const cudaStream_t s = tnc_stream(f);
     int32_t *info = (int32_t *)tn_device_data(f->out[1]);
     char *room = (char *)f->scratch;
@@ -113,13 +109,13 @@ static bool inv_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, n, n, lu_batches(a), n + 1) &&
-                      lu_room(&bytes, a, n, n, lu_batches(a), 0);
+    const bool fits = lu_room(&bytes, a, n, n, factor_count(a), n + 1) &&
+                      lu_room(&bytes, a, n, n, factor_count(a), 0);
     return lu_scratch(f, fits, bytes);
 }
 static void inv_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], batches = lu_batches(a);
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     const lu_factors x = lu_factors_in(&room, a, n, batches);
@@ -159,7 +155,7 @@ static tnc_lu_pivots lu_pivots_of(const tn_operand &t, const tn_operand &like) {
     p.from = (const int32_t *)(const void *)t.at;
     p.n = t.size[t.ndim - 1];
     p.step = t.stride[t.ndim - 1];
-    p.batches = lu_batches(like);
+    p.batches = factor_count(like);
     p.nbatch = like.ndim - 2;
     for (int d = 0; d < p.nbatch; d++) {
         const int own = d - (p.nbatch - (t.ndim - 1));
@@ -174,7 +170,7 @@ static bool lu_solve_prepare(tn_frame *f) {
     const int64_t n = a.size[a.ndim - 1];
     int64_t bytes = 0;
     const bool fits =
-        lu_room(&bytes, a, n, n, lu_batches(x), n + 1) && lu_room(&bytes, a, 1, x.numel, 1, 0);
+        lu_room(&bytes, a, n, n, factor_count(x), n + 1) && lu_room(&bytes, a, 1, x.numel, 1, 0);
     return !x.numel || lu_scratch(f, fits, bytes);
 }
 static void lu_solve_run(tn_frame *f) {
@@ -184,7 +180,7 @@ static void lu_solve_run(tn_frame *f) {
     const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT; /* x a = b is a^H x^H = b^H */
     const bool adjoint = o->adjoint == o->left;
     const int64_t n = a.size[a.ndim - 1], k = b.size[b.ndim - (o->left ? 1 : 2)],
-                  all = lu_batches(out);
+                  all = factor_count(out);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     if (!out.numel) return;
@@ -275,7 +271,7 @@ static tnc_lu_triangle lu_triangle_of(const tn_operand &in, const tn_operand &t,
     a.to = t.at;
     a.m = t.size[t.ndim - 2];
     a.n = t.size[t.ndim - 1];
-    a.batches = lu_batches(t);
+    a.batches = factor_count(t);
     a.from_row = in.stride[in.ndim - 2] * in.bytes;
     a.from_col = in.stride[in.ndim - 1] * in.bytes;
     a.to_row = t.stride[t.ndim - 2] * t.bytes;
@@ -295,7 +291,7 @@ static bool lu_unpack_prepare(tn_frame *f) {
     TN_ARGS(lu_unpack, o, f);
     const tn_operand a = tn_operand_of(f->in[0]);
     int64_t bytes = 0;
-    const bool fits = lu_room(&bytes, a, 0, 0, lu_batches(a), a.size[a.ndim - 2]);
+    const bool fits = lu_room(&bytes, a, 0, 0, factor_count(a), a.size[a.ndim - 2]);
     return !o->unpack_pivots || lu_scratch(f, fits, bytes);
 }
 static void lu_unpack_run(tn_frame *f) {

@@ -143,11 +143,6 @@ static void exp_parts(cudaStream_t s, const tnc_block *p, int degree) {
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-static int64_t exp_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
 static bool exp_look_at(tn_frame *f, tnc_exp *e, const tn_operand &a, int64_t batches) {
     const cudaStream_t s = tnc_stream(f);
     std::vector<tnc_exp_plan> plan;
@@ -173,7 +168,7 @@ static bool exp_look_at(tn_frame *f, tnc_exp *e, const tn_operand &a, int64_t ba
 static bool exp_look(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int32_t device = tn_frame_device(f);
-    const int64_t batches = exp_batches(a);
+    const int64_t batches = factor_count(a);
     tnc_exp e;
     e.sums = (double *)tnc_alloc(device, (a.size[a.ndim - 1] + 1) * batches * 8);
     if (!e.sums) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
@@ -196,7 +191,7 @@ static int64_t exp_room(const tn_operand &a, int64_t batches) {
 }
 static bool matrix_exp_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
-    const int64_t bytes = a.numel ? exp_room(a, exp_batches(a)) : 0;
+    const int64_t bytes = a.numel ? exp_room(a, factor_count(a)) : 0;
     if (bytes < 0) return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return !bytes || (exp_look(f) && tn_device_scratch(f, bytes) != NULL);
 }
@@ -231,7 +226,7 @@ static void exp_go(tn_frame *f, const tnc_exp &e, tnc_block *p, const tnc_pivots
                       store)
 static void matrix_exp_run(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]), out = tn_operand_of(f->out[0]);
-    const int64_t n = a.size[a.ndim - 1], batches = exp_batches(a);
+    const int64_t n = a.size[a.ndim - 1], batches = factor_count(a);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     tnc_block p[EXP_PLANES];

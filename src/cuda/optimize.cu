@@ -29,8 +29,6 @@ struct tnc_step_table { /* at most 4 KB, what a kernel's arguments may have on e
 };
 static_assert(sizeof(tnc_step_table) <= 4096, "arguments of a kernel");
 
-TNC_FN float tnc_step_fma(float a, float b, float c) { return fmaf(a, b, c); }
-TNC_FN double tnc_step_fma(double a, double b, double c) { return fma(a, b, c); }
 TNC_FN float tnc_step_root(float a) { return sqrtf(a); }
 TNC_FN double tnc_step_root(double a) { return sqrt(a); }
 
@@ -47,13 +45,13 @@ struct tnc_step_sgd {
           first(o.first) {}
     __device__ __forceinline__ V step(V x, V d, V *s, const bool *has) const {
         if (maximize) d = -d;
-        if (decays) d = tnc_step_fma(x, decay, d);
+        if (decays) d = tnc_fused(x, decay, d);
         if (has[0]) {
-            const V b = first ? d : tnc_step_fma(d, one_dampening, s[0] * momentum);
+            const V b = first ? d : tnc_fused(d, one_dampening, s[0] * momentum);
             s[0] = b;
-            d = nesterov ? tnc_step_fma(b, momentum, d) : b;
+            d = nesterov ? tnc_fused(b, momentum, d) : b;
         }
-        return tnc_step_fma(d, rate, x);
+        return tnc_fused(d, rate, x);
     }
 };
 template <class V>
@@ -71,9 +69,9 @@ struct tnc_step_adam {
         if (decays && decoupled)
             x = x * decay;
         else if (decays)
-            d = tnc_step_fma(x, decay, d);
-        const V a = tnc_step_fma(weight, d - s[0], below ? s[0] : d);
-        V b = tnc_step_fma(one_beta2 * d, d, s[1] * beta2);
+            d = tnc_fused(x, decay, d);
+        const V a = tnc_fused(weight, d - s[0], below ? s[0] : d);
+        V b = tnc_fused(one_beta2 * d, d, s[1] * beta2);
         s[0] = a;
         s[1] = b;
         if (has[2]) {

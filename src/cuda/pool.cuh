@@ -65,16 +65,12 @@ TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
 }
 TNC_FN double tnc_pool_quotient(double sum, double d) { return sum / d; }
 
-/* Number k of an option: one stands for all dimensions. */
-static inline int64_t pool_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[option.n > 1 ? k : 0];
-}
 static inline void pool_axis(tnc_pool_axis *a, int k, tn_ints kernel, tn_ints stride,
                              tn_ints padding, tn_ints dilation) {
-    a->k = pool_option(kernel, k, 1);
-    a->stride = pool_option(stride, k, a->k);
-    a->pad = pool_option(padding, k, 0);
-    a->dilation = pool_option(dilation, k, 1);
+    a->k = tnc_option(kernel, k, 1);
+    a->stride = tnc_option(stride, k, a->k);
+    a->pad = tnc_option(padding, k, 0);
+    a->dilation = tnc_option(dilation, k, 1);
 }
 
 #endif

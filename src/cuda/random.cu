@@ -147,8 +147,8 @@ static void random_go(const tn_frame *f, tnc_drawing *d) {
     d->bytes = parts ? out.bytes / 2 : out.bytes;
     d->whole = random_is(typename Make::V(), d->dtype) && (uintptr_t)out.at % 16 == 0;
     TNC_LAUNCH_PLAIN((tnc_draw_kernel<Make>),
-                     tnc_blocks((d->n + Make::each - 1) / Make::each, TNC_THREADS),
-                     TNC_THREADS, tnc_stream(f), *d);
+                     tnc_blocks((d->n + Make::each - 1) / Make::each, TNC_THREADS), TNC_THREADS,
+                     tnc_stream(f), *d);
 }
 
 static bool random_in_doubles(const tn_frame *f) {

@@ -125,22 +125,14 @@ TNC_PRIV void tnc_block_qr(cudaStream_t s, tnc_reflectors *r, const tnc_block &a
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int64_t reflectors_batches(const tn_operand &t) {
-    int64_t n = 1;
-    for (int d = 0; d < t.ndim - 2; d++) n *= t.size[d];
-    return n;
-}
-
 static bool geqrf_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
-    return !a.numel ||
-           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], n, n);
+    return !a.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2], n, n);
 }
 static void geqrf_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->out[1]);
-    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1],
-                  batches = reflectors_batches(in);
+    const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], batches = factor_count(in);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch, *factors = tau.at;
     if (!in.numel) return;
@@ -155,13 +147,12 @@ static void geqrf_run(tn_frame *f) {
 static bool householder_prepare(tn_frame *f) {
     const tn_operand a = tn_operand_of(f->in[0]);
     const int64_t n = a.size[a.ndim - 1];
-    return !a.numel ||
-           tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2], 2 * n, n);
+    return !a.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2], 2 * n, n);
 }
 static void householder_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]);
     const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
-                  batches = reflectors_batches(in);
+                  batches = factor_count(in);
     const cudaStream_t s = tnc_stream(f);
     char *room = (char *)f->scratch;
     if (!in.numel) return;
@@ -179,7 +170,7 @@ static bool ormqr_prepare(tn_frame *f) {
     TN_ARGS(ormqr, o, f);
     const tn_operand a = tn_operand_of(f->in[0]), c = tn_operand_of(f->in[2]);
     const int64_t columns = c.size[c.ndim - (o->left ? 1 : 2)];
-    return !c.numel || tnc_reflectors_scratch(f, a, reflectors_batches(a), a.size[a.ndim - 2],
+    return !c.numel || tnc_reflectors_scratch(f, a, factor_count(a), a.size[a.ndim - 2],
                                               a.size[a.ndim - 1] + columns, columns);
 }
 static void ormqr_run(tn_frame *f) {
@@ -187,7 +178,7 @@ static void ormqr_run(tn_frame *f) {
     const tn_operand in = tn_operand_of(f->in[0]), tau = tn_operand_of(f->in[1]),
                      c = tn_operand_of(f->in[2]);
     const int64_t m = in.size[in.ndim - 2], n = in.size[in.ndim - 1], k = tau.size[tau.ndim - 1],
-                  columns = c.size[c.ndim - (o->left ? 1 : 2)], batches = reflectors_batches(in),
+                  columns = c.size[c.ndim - (o->left ? 1 : 2)], batches = factor_count(in),
                   blocks = (k + TNC_REFLECTIONS - 1) / TNC_REFLECTIONS;
     const int turned = o->left ? TNC_AS_IS : TNC_ADJOINT; /* c q is (q^H c^H)^H */
     const bool adjoint = o->transpose == o->left;

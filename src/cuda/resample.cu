@@ -169,8 +169,6 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_resample_back(tnc_resample a)
 /* --- host ------------------------------------------------------------------------------------- */
 
 /* From the sizes of `in` to those of `out` in the last `dims` dimensions. */
-
-/* From the sizes of `in` to those of `out` in the last `dims` dimensions. */
 static void resample_axes(tnc_resample *a, const tn_operand &in, const tn_operand &out, int dims,
                           const rs_options &o) {
     memset(a, 0, sizeof *a);

@@ -278,11 +278,11 @@ static bool lbfgs_direction(tn_lbfgs *l, tn_tensor *gradient) {
     q = tnp_neg(gradient);
     for (int64_t i = l->kept - 1; q && i >= 0; i--) {
         l->al[i] = lbfgs_dot(l->step[i], q) * l->ro[i];
-        q = tnp_add(q, l->change[i], -l->al[i]);
+        q = tnp_add_(q, l->change[i], -l->al[i]);
     }
-    if (q && l->scale != 1) q = tnp_mul_scalar(q, tn_float(l->scale));
+    if (q && l->scale != 1) q = tnp_mul_scalar_(q, tn_float(l->scale));
     for (int64_t i = 0; q && i < l->kept; i++)
-        q = tnp_add(q, l->step[i], fma(-lbfgs_dot(l->change[i], q), l->ro[i], l->al[i]));
+        q = tnp_add_(q, l->step[i], fma(-lbfgs_dot(l->change[i], q), l->ro[i], l->al[i]));
     return q && lbfgs_keep(&l->direction, q);
 }
 
@@ -337,7 +337,10 @@ static bool lbfgs_step(lbfgs_run *r, double *value) {
         const bool ok = mark >= 0 && lbfgs_iterate(r, &at, n == l->o.max_iter, &more) &&
                         lbfgs_keep(&l->gradient, at.gradient);
         tn_scope_end(mark);
-        if (!ok) return false;
+        if (!ok) {
+            l->iterations = 0; /* the next step begins anew */
+            return false;
+        }
         at.gradient = l->gradient;
     }
     return tn_ok();

@@ -22,10 +22,15 @@ struct tn_scaler {
     tni_buffer states;             /* scaler_state */
 };
 
+/* The largest scale: losses are f32. */
+static const double scaler_most = 3.4028234663852886e38;
+static bool scaler_fits(double scale, const char *name) {
+    return (scale > 0 && scale <= scaler_most) ||
+           tni_nn_error(TN_INVALID, "%s is %g, but must be positive and finite in f32", name,
+                        scale);
+}
 static bool scaler_check(const tn_scaler *s) {
-    if (!(s->scale > 0 && s->scale <= 3.4028234663852886e38))
-        return tni_nn_error(TN_INVALID, "init_scale is %g, but must be positive and finite",
-                            s->scale);
+    if (!scaler_fits(s->scale, "init_scale")) return false;
     if (!(s->growth_factor > 1))
         return tni_nn_error(TN_INVALID, "growth_factor is %g, but must be above 1",
                             s->growth_factor);
@@ -137,7 +142,8 @@ static bool scaler_go(const char *file, int line, tn_scaler *s, tn_optimizer *o,
     tni_step_begin(&at, file, line, step ? "scaler_step" : "scaler_unscale");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL");
+    ok = mark >= 0 &&
+         (s && o ? true : tni_nn_error(TN_INVALID, "the scaler or the optimizer is NULL"));
     state = ok ? scaler_state_of(s, o) : NULL;
     if (!state || !step || state->stage != SCALER_UNSCALED) ok = ok && scaler_unscale(s, o);
     state = ok ? scaler_state_of(s, o) : NULL;
@@ -173,7 +179,7 @@ static bool scaler_update(tn_scaler *s) {
     } else if (s->good >= s->growth_interval - 1) {
         /* A scale that would not be finite in f32 stays. */
         const double grown = s->scale * s->growth_factor;
-        if (grown <= 3.4028234663852886e38) s->scale = grown;
+        if (grown <= scaler_most) s->scale = grown;
         s->good = 0;
     } else {
         s->good++;
@@ -199,9 +205,12 @@ TN_API bool tn_scaler_resume_at(const char *file, int line, tn_scaler *s, double
     bool ok = true;
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "scaler_resume");
-    if (!s || !(scale > 0 && scale <= 3.4028234663852886e38) || count < 0)
-        ok = tni_nn_error(TN_INVALID,
-                          "expected a scaler, a positive scale and a count of 0 or more");
+    if (!s)
+        ok = tni_nn_error(TN_INVALID, "the scaler is NULL");
+    else if (count < 0)
+        ok = tni_nn_error(TN_INVALID, "count is %lld, but must be 0 or more", (long long)count);
+    else
+        ok = scaler_fits(scale, "scale");
     if (ok) {
         s->scale = scale;
         s->good = count;

@@ -311,37 +311,46 @@ static bool py_bind_one(py_bind *b, int i, PyObject *o) {
 
 /* --- keywords --------------------------------------------------------------------------------- */
 
-/* Names of a row's parameters as interned Python strings, made at its first call by keyword. */
+/* The interned names of a row's parameters, by the row's number. A number may come to another row
+ * after tn_unregister: then they are made again. */
+typedef struct py_row_names {
+    const tn_row *row;
+    PyObject **at;
+} py_row_names;
 static struct {
-    PyObject ***of; /* by row index */
+    py_row_names *of;
     uint32_t room;
 } py_names;
 
-/* The interned names of a row's parameters, made at the first call by keyword. NULL: no memory,
- * or an exception. */
+static bool py_names_grow(uint32_t room) {
+    py_row_names *of = (py_row_names *)PyMem_Calloc(room, sizeof *of);
+    if (!of) return false;
+    if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
+    PyMem_Free(py_names.of);
+    py_names.of = of;
+    py_names.room = room;
+    return true;
+}
+
+/* The names of row, made at the first call by keyword. NULL: no memory, or an exception. */
 static PyObject **py_names_of(const tn_row *row) {
-    if (row->gen->index >= py_names.room) {
-        /* rows may be registered later, so the table grows; its row index is stable */
-        uint32_t room = row->gen->index + 64;
-        PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
-        if (!of) return NULL;
-        if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
-        PyMem_Free(py_names.of);
-        py_names.of = of;
-        py_names.room = room;
-    }
-    if (!py_names.of[row->gen->index]) {
-        int n = row->gen->nparam;
-        PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
-        for (int i = 0; at && i < n; i++)
-            /* words that were interned so far stay interned; only the array goes */
-            if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
-                PyMem_Free(at);
-                return NULL;
-            }
-        py_names.of[row->gen->index] = at;
-    }
-    return py_names.of[row->gen->index];
+    const int n = row->gen->nparam;
+    py_row_names *names;
+    PyObject **at;
+    if (row->gen->index >= py_names.room && !py_names_grow(row->gen->index + 64)) return NULL;
+    names = &py_names.of[row->gen->index];
+    if (names->row == row) return names->at;
+    at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
+    for (int i = 0; at && i < n; i++)
+        /* words that were interned so far stay interned; only the array goes */
+        if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
+            PyMem_Free(at);
+            return NULL;
+        }
+    if (!at) return NULL;
+    PyMem_Free(names->at);
+    names->row = row;
+    return names->at = at;
 }
 
 /* Names of **words that a program makes are not interned. */

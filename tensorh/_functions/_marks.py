@@ -8,7 +8,7 @@ from .._C import Tensor
 
 _METHODS = {}
 _NO_FUNCTIONS = {
-    "Tensor", "both", "function", "listed", "members", "method", "promote_types",
+    "Tensor", "both", "function", "listed", "lower", "members", "method", "promote_types", "wide",
     "with_out", "written",
 }  # fmt: skip
 _NUMBERS = (bool, int, float, complex)

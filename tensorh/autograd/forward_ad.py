@@ -2,7 +2,7 @@
 
 A dual tensor is recorded like a tensor that requires grad. unpack_dual takes the tangent from the
 tape by two backward passes, as func.jvp does, so every operator that has a second gradient has a
-tangent. Nothing is computed where no tangent is asked for.
+tangent. Nothing is computed where no tangent is asked for; what is computed under no_grad has none.
 """
 
 from typing import NamedTuple

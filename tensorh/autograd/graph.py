@@ -35,7 +35,8 @@ def increment_version(tensor):
     """Counts a write to a tensor or to each of several, which autograd then knows of."""
     for t in [tensor] if isinstance(tensor, _C.Tensor) else tensor:
         with _C.no_grad():
-            t.detach().add_(0)
+            whole = t.detach()
+            whole.copy_(whole)
 
 
 class save_on_cpu:
@@ -79,27 +80,26 @@ class _Handle:
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """fn(grads) when the gradients of all tensors that a backward reaches are known, None for the
-    others of an earlier one; with mode="any" fn(grad) at the first of them."""
+    """fn(grads) when the gradients of all tensors are known. Each backward has to reach all of
+    them, for when one ends is not seen here; so mode="any" is refused."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        raise NotImplementedError('register_multi_grad_hook: mode="any" is not here')
     tensors, lock = list(tensors), threading.Lock()
-    state = {"grads": [None] * len(tensors), "count": 0, "done": False}
+    state = {"grads": [None] * len(tensors), "count": 0}
 
     def hook_of(i):
         def hook(grad):
             with lock:
-                if mode == "any":
-                    call, state["done"] = not state["done"], True
-                else:
-                    state["grads"][i] = grad
-                    state["count"] += 1
-                    call = state["count"] == len(tensors)
-                    grads = state["grads"]
-                    if call:
-                        state.update(grads=[None] * len(tensors), count=0)
+                state["grads"][i] = grad
+                state["count"] += 1
+                call = state["count"] == len(tensors)
+                grads = state["grads"]
+                if call:
+                    state.update(grads=[None] * len(tensors), count=0)
             if call:
-                fn(grad if mode == "any" else grads)
+                fn(grads)
 
         return hook
 

@@ -1,7 +1,8 @@
 """torch.multiprocessing: Python's multiprocessing, which sends tensors as shared memory.
 
 A tensor that is put into a queue, a pipe or the arguments of a process moves to shared memory
-(`share_memory_`), and the other process gets a tensor over the same bytes. The memory has no name:
+(`share_memory_`), and the other process gets a tensor over the same bytes. Of a view of a tensor
+that is not shared a queue or pipe sends a copy; a process refuses it. The memory has no name:
 it goes with the last process that has it, however that one ends.
 """
 

@@ -151,6 +151,11 @@ def reduce_tensor(t):
         return t.__reduce_ex__(2)
     sent = t
     if _memory(t) is None:
+        if t._is_view() and get_spawning_popen() is not None:
+            raise RuntimeError(
+                "a process would get a copy of this view, whose writes nobody sees: call "
+                "share_memory_() of the tensor it is a view of first"
+            )
         sent = _copy(t) if t._is_view() else share_memory_(t)
     made, fd, bytes_ = _memory(sent)
     handle = _handle(fd)

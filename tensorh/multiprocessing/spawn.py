@@ -129,13 +129,21 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
     """Runs fn(i, *args) in nprocs processes; waits for them, or returns their context."""
     context = multiprocessing.get_context(start_method)
     processes, files = [], []
-    for i in range(nprocs):
-        fd, path = tempfile.mkstemp(prefix="tensorh-", suffix=".error")
-        os.close(fd)
-        files.append(path)
-        process = context.Process(target=_run, args=(fn, i, args, path), daemon=daemon)
-        process.start()
-        processes.append(process)
+    try:
+        for i in range(nprocs):
+            fd, path = tempfile.mkstemp(prefix="tensorh-", suffix=".error")
+            os.close(fd)
+            files.append(path)
+            process = context.Process(target=_run, args=(fn, i, args, path), daemon=daemon)
+            process.start()
+            processes.append(process)
+    except BaseException:
+        for process in processes:
+            process.terminate()
+            process.join()
+        for path in files:
+            os.unlink(path)
+        raise
     made = ProcessContext(processes, files)
     if not join:
         return made

@@ -157,6 +157,9 @@ class _RowOptimizer(Optimizer):
         for p, real in parts:
             if real not in states:
                 continue
+            if p is real:
+                self.state[p] = states[real]
+                continue
             self.state[p] = {
                 k: _C.view_as_complex(v)
                 if isinstance(v, _C.Tensor) and v.shape == real.shape

@@ -114,9 +114,16 @@ def gather(outputs, target_device, dim=0):
 
 
 def replicate(network, devices, detach=False):
-    """Copies of a module for devices."""
+    """The module on one device. Several are refused unless detach is given: gradients of copies do
+    not reach the module."""
     import copy
 
+    if len(devices) == 1:
+        return [network.to(devices[0])]
+    if not detach:
+        raise NotImplementedError(
+            "replicate: gradients of copies do not reach the module; use DistributedDataParallel"
+        )
     return [copy.deepcopy(network).to(d) for d in devices]
 
 
